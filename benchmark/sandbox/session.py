@@ -1,0 +1,224 @@
+"""One evaluation's use of the sandbox: the :class:`~benchmark.evaluator.Sandbox` given to tasks.
+
+A session turns calls and commands into jails, endings into the failures of the evaluator contract,
+and keeps the account (time, memory, output tails) that the evaluation reports.
+"""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import tarfile
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from benchmark.artifact import Plain
+from benchmark.evaluator import Call, Completed, Crashed, Failure, Invalid, OutOfMemory, TimedOut
+from benchmark.sandbox.inside import wire
+from benchmark.sandbox.launch import Launcher, Runner
+from benchmark.sandbox.limits import Limits
+from benchmark.sandbox.watch import Watch, Watched
+
+TAIL_BYTES = 4096
+MAX_SOURCE_BYTES = 8 * 2**20
+
+
+@dataclass
+class Account:
+    """What the candidate used so far: seconds, MB, and the ends of what it printed."""
+
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    peak_mb: float = 0.0
+    stdout_tail: str = ""
+    stderr_tail: str = ""
+
+    def add(self, watched: Watched, cpu_s: float, peak_mb: float) -> None:
+        self.wall_s += watched.wall_s
+        self.cpu_s += max(0.0, cpu_s)
+        self.peak_mb = max(self.peak_mb, peak_mb)
+        self.stdout_tail = _tail(watched.stdout) or self.stdout_tail
+        self.stderr_tail = _tail(watched.stderr) or self.stderr_tail
+
+
+def _tail(content: bytes) -> str:
+    return content[-TAIL_BYTES:].decode("utf-8", errors="replace")
+
+
+class Session:
+    """Runs one candidate's code under the given limits; single-threaded use, one evaluation."""
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        limits: Limits,
+        take_runner: Callable[[Limits], Runner] | None = None,
+    ) -> None:
+        self.launcher = launcher
+        self.limits = limits
+        self.account = Account()
+        self._take_runner = take_runner or launcher.start_runner
+
+    def call(
+        self,
+        program: Path,
+        calls: Sequence[Call],
+        *,
+        builtins: Mapping[str, Plain] | None = None,
+        random_seed: int | None = None,
+    ) -> list[Any]:
+        """See :meth:`benchmark.evaluator.Sandbox.call`."""
+        request = {
+            "source": read_source(program),
+            "calls": [(call.entry_point, list(call.args)) for call in calls],
+            "builtins": dict(builtins or {}),
+            "random_seed": random_seed,
+            "limits": self.limits.rlimits(self.launcher.threads),
+        }
+        runner = self._take_runner(self.limits)
+        watch = Watch(runner.jail, self.limits, self.launcher.threads, keep=TAIL_BYTES)
+        before_s = watch.cpu_before_s = runner.jail.usage().cpu_s
+        try:
+            watched = watch.run(wire.pack(request), runner.control_fd, runner.result_fd)
+        finally:
+            runner.close()
+        jail = runner.jail
+        self.account.add(watched, jail.cpu_s - max(before_s, runner.cpu_s), jail.peak_mb)
+        return _answer(watched, jail.returncode)
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: bytes | Path = b"",
+        files: Mapping[str, bytes] | None = None,
+        visible: Sequence[Path] = (),
+        outputs: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        wall_s: float | None = None,
+        cpu_s: float | None = None,
+        memory_mb: int | None = None,
+    ) -> Completed:
+        """See :meth:`benchmark.evaluator.Sandbox.run`."""
+        limits = self.limits.changed(wall_s=wall_s, cpu_s=cpu_s, memory_mb=memory_mb)
+        with tempfile.TemporaryFile() as collected, _opened(stdin) as source:
+            jail = self.launcher.start_command(
+                _bringing_back(argv, outputs, collected.fileno()) if outputs else argv,
+                limits,
+                env=env,
+                files=files,
+                visible=visible,
+                stdin=source.fileno(),
+                pass_fds=[collected.fileno()] if outputs else [],
+            )
+            watched = Watch(jail, limits, self.launcher.threads, keep=None).run()
+            self.account.add(watched, jail.cpu_s, jail.peak_mb)
+            _raise_if_ended(watched)
+            assert jail.returncode is not None
+            collected.seek(0)
+            return Completed(
+                returncode=_signalled(jail.returncode),
+                stdout=watched.stdout,
+                stderr=watched.stderr,
+                outputs=_read_outputs(collected, outputs, limits.scratch_mb << 20),
+                wall_s=watched.wall_s,
+                cpu_s=jail.cpu_s,
+                peak_mb=jail.peak_mb,
+            )
+
+
+def _bringing_back(argv: Sequence[str], outputs: Sequence[str], fd: int) -> list[str]:
+    """The command, followed by an archive of its output files into a descriptor of the parent's."""
+    names = " ".join(shlex.quote(name) for name in outputs)
+    script = f'"$@"; status=$?; tar -cf /proc/self/fd/{fd} -- {names} 2>/dev/null; exit $status'
+    return ["/bin/sh", "-c", script, "sh", *argv]
+
+
+def read_source(program: Path) -> str:
+    """The text of a candidate. Raises :class:`Invalid` when it is too large or not UTF-8."""
+    if program.stat().st_size > MAX_SOURCE_BYTES:
+        raise Invalid(f"the program is larger than {MAX_SOURCE_BYTES >> 20} MiB")
+    try:
+        return program.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Invalid(f"the program is not UTF-8 text (byte {error.start})") from None
+
+
+def _answer(watched: Watched, returncode: int | None) -> list[Any]:
+    _raise_if_ended(watched)
+    if watched.ending == "exited":
+        raise Crashed(_exit_reason(returncode))
+    try:
+        message = wire.unpack(watched.frame)
+        status = message["status"]
+        if status == "returned":
+            values = message["values"]
+            if isinstance(values, list):
+                return values
+        elif status in _FAILURES:
+            raise _FAILURES[status](str(message["reason"])[:500])
+    except (wire.WireError, TypeError, KeyError):
+        pass
+    raise Invalid("the program wrote something else than its answer into the result pipe")
+
+
+_FAILURES: dict[str, type[Failure]] = {
+    "invalid": Invalid,
+    "raised": Crashed,
+    "out_of_memory": OutOfMemory,
+}
+
+
+def _raise_if_ended(watched: Watched) -> None:
+    failures: dict[str, type[Failure]] = {
+        "timeout": TimedOut,
+        "out_of_memory": OutOfMemory,
+        "crashed": Crashed,
+    }
+    if watched.ending in failures:
+        raise failures[watched.ending](watched.reason)
+
+
+def _exit_reason(returncode: int | None) -> str:
+    code = _signalled(returncode or 0)
+    if code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        return f"killed by {name} before it returned"
+    return f"exited with status {code} before it returned"
+
+
+def _signalled(returncode: int) -> int:
+    """Bubblewrap reports a signal of the inner process as 128 + number, as shells do."""
+    return 128 - returncode if 128 < returncode < 128 + 65 else returncode
+
+
+def _opened(stdin: bytes | Path) -> IO[bytes]:
+    if isinstance(stdin, Path):
+        return stdin.open("rb")
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the caller's with statement
+    file.write(stdin)
+    file.seek(0)
+    return file
+
+
+def _read_outputs(archive: IO[bytes], wanted: Sequence[str], limit: int) -> dict[str, bytes]:
+    """The regular files ``wanted`` of an untrusted tar archive; everything else is ignored."""
+    found: dict[str, bytes] = {}
+    if not wanted:
+        return found
+    try:
+        with tarfile.open(fileobj=archive, mode="r:") as tar:
+            for member in tar:
+                if member.isreg() and member.name in wanted and member.size <= limit:
+                    content = tar.extractfile(member)
+                    assert content is not None
+                    found[member.name] = content.read()
+    except (tarfile.TarError, OSError, ValueError):
+        return found
+    return found

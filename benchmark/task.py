@@ -1,0 +1,227 @@
+"""A task as its ``task.toml`` declares it. This file tells everything that can stand there.
+
+The task's id is ``<domain>/<name>``, the names of its two folders. Besides ``task.toml`` a task
+folder holds ``instructions.md`` (the problem as a method reads it), an initial program
+(``initial.py``, ``.cpp`` or ``.rs``), ``evaluator.py`` and, where needed, ``data/``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from benchmark.sandbox.limits import Limits
+
+AnchorStatus = Literal["measured", "official", "derived", "published"]
+Language = Literal["python", "cpp", "rust"]
+SUFFIXES: Mapping[str, str] = {"python": ".py", "cpp": ".cpp", "rust": ".rs"}
+
+
+class TaskError(ValueError):
+    """A task folder is broken; the message names the file, the key and what is expected."""
+
+
+class _Declared(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Anchor(_Declared):
+    """A fixed point of the NDG scale: a value of the reporting metric and how it is known."""
+
+    value: float
+    status: AnchorStatus
+    source: str
+    note: str = ""
+
+
+class Anchors(_Declared):
+    """``initial`` is x0, ``sota`` the best known score."""
+
+    initial: Anchor
+    sota: Anchor
+
+    @model_validator(mode="after")
+    def _differ(self) -> Anchors:
+        if self.initial.value == self.sota.value:
+            raise ValueError("initial and sota must differ")
+        return self
+
+
+class Allowance(_Declared):
+    """``[limits]``: what one candidate may use; seconds and MB."""
+
+    wall_s: Annotated[float, Field(gt=0)]
+    cpu_s: Annotated[float, Field(gt=0)] | None = None
+    memory_mb: Annotated[int, Field(ge=64)] = 2048
+    processes: Annotated[int, Field(ge=1)] = 64
+    scratch_mb: Annotated[int, Field(ge=1)] = 256
+    idle_s: Annotated[float, Field(gt=0)] | None = None
+
+
+class Option(_Declared):
+    """``[options.NAME]``: a setting of this task, given as ``--set NAME=value``."""
+
+    type: Literal["int", "float", "str", "bool", "path"]
+    default: int | float | str | bool | None = None
+    choices: tuple[int | float | str, ...] = ()
+    help: str
+
+
+class Mirrored(_Declared):
+    """Where a data file lies in a mirror (``EVODUET_DATA_MIRROR``), with its checksum."""
+
+    path: str
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class Source(_Declared):
+    """Where a data file comes from in public; ``converter`` turns the download into it."""
+
+    url: str
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+    converter: str | None = None
+
+
+class DataFile(_Declared):
+    """``[[data]]``: a third-party file that the evaluator needs and that is not shipped."""
+
+    name: str
+    variants: tuple[str, ...] = ("official",)
+    mirror: Mirrored | None = None
+    source: Source | None = None
+    licence: str
+    size: Annotated[int, Field(gt=0)]
+
+
+class Declaration(_Declared):
+    """The whole of ``task.toml``."""
+
+    title: str
+    domain_title: str
+    direction: Literal["min", "max"]
+    reporting_metric: str
+    version: Annotated[int, Field(ge=1)]
+    language: Language
+    cost: Literal["cheap", "moderate", "expensive"]
+    """Of one evaluation of the initial program: seconds, a minute or two, longer."""
+    limits: Allowance
+    anchors: Anchors
+    regress_tolerance: Annotated[float, Field(gt=0)] = 1e-9
+    """Largest relative change of the objective that ``evoduet regress`` does not report."""
+    variants: tuple[Literal["official", "embedded", "partial"], ...] = ("official",)
+    """Data variants in the order of preference; only ``official`` scores are comparable."""
+    requires: tuple[str, ...] = ()
+    """Import names of libraries beyond the harness's own that the evaluator needs."""
+    toolchain: tuple[str, ...] = ()
+    """Commands that must be on the PATH (``g++``, ``cargo``)."""
+    options: dict[str, Option] = {}
+    data: tuple[DataFile, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A declared task and where it lives.
+
+    ``package`` is the import name of its folder, ``None`` for a folder outside any package.
+    """
+
+    id: str
+    folder: Path
+    package: str | None
+    declared: Declaration
+
+    @property
+    def name(self) -> str:
+        """The last part of the id; unique."""
+        return self.id.rpartition("/")[2]
+
+    @property
+    def domain(self) -> str:
+        """The first part of the id."""
+        return self.id.partition("/")[0]
+
+    @property
+    def initial_program(self) -> Path:
+        """The program that a method starts from."""
+        return self.folder / f"initial{SUFFIXES[self.declared.language]}"
+
+    @property
+    def instructions(self) -> str:
+        """The problem statement that a method shows to a model."""
+        return (self.folder / "instructions.md").read_text(encoding="utf-8")
+
+    @property
+    def limits(self) -> Limits:
+        """The default limits of one candidate."""
+        return Limits(**self.declared.limits.model_dump())
+
+    def options(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """All options, ``given`` texts converted; raises :class:`TaskError` naming the option."""
+        unknown = sorted(given.keys() - self.declared.options.keys())
+        if unknown:
+            known = ", ".join(sorted(self.declared.options)) or "none"
+            raise TaskError(f"--set {unknown[0]}: {self.id} has no such option (it has: {known})")
+        values: dict[str, Any] = {
+            name: option.default for name, option in self.declared.options.items()
+        }
+        for name, text in given.items():
+            values[name] = _convert(name, self.declared.options[name], text)
+        return values
+
+
+def _convert(name: str, option: Option, text: str) -> Any:
+    try:
+        value: Any = _CONVERTERS[option.type](text)
+    except (KeyError, ValueError):
+        raise TaskError(f"--set {name}={text}: expected a value of type {option.type}") from None
+    if option.choices and value not in option.choices:
+        choices = ", ".join(map(str, option.choices))
+        raise TaskError(f"--set {name}={text}: expected one of {choices}")
+    if option.type == "path" and not value.exists():
+        raise TaskError(f"--set {name}={text}: there is no such file")
+    return value
+
+
+_CONVERTERS: Mapping[str, Any] = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "bool": lambda text: {"true": True, "false": False}[text.lower()],
+    "path": Path,
+}
+
+
+def read_task(folder: Path, package: str | None = None) -> Task:
+    """Read one task folder. Raises :class:`TaskError` naming file, key and expectation."""
+    folder = folder.resolve()
+    file = folder / "task.toml"
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise TaskError(f"{file}: missing; a task folder needs one") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TaskError(f"{file}: not TOML ({error})") from None
+    try:
+        declared = Declaration.model_validate(content)
+    except ValidationError as error:
+        raise TaskError(f"{file}: {_first_problem(error)}") from None
+    task = Task(f"{folder.parent.name}/{folder.name}", folder, package, declared)
+    for needed in (task.initial_program, folder / "instructions.md", folder / "evaluator.py"):
+        if not needed.is_file():
+            raise TaskError(f"{needed}: missing; a task folder needs one")
+    return task
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    key = ".".join(str(part) for part in problem["loc"]) or "the file"
+    if problem["type"] == "extra_forbidden":
+        return f"{key}: unknown key; see benchmark/task.py for the known ones"
+    if problem["type"] == "missing":
+        return f"{key}: missing"
+    return f"{key}: {problem['msg']} (got {problem['input']!r})"
