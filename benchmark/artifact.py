@@ -140,7 +140,8 @@ def _read_json(path: Path) -> Plain:
 
     try:
         value = json.loads(path.read_bytes(), parse_constant=refuse)
-        return _untag(value, path)
+        plain: Plain = _untag(value, path)
+        return plain
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ArtifactError(f"{path}: not JSON ({error})") from None
     except ValueError as error:
@@ -193,5 +194,9 @@ def _read_npz(path: Path) -> Plain:
         if array.dtype.kind not in "biufU":
             raise ArtifactError(f"{path}: {name} has dtype {array.dtype}; need numbers or text")
     if len(arrays) == 1:
-        return next(iter(arrays.values()))
-    return {name: array.item() if array.ndim == 0 else array for name, array in arrays.items()}
+        only: Plain = next(iter(arrays.values()))
+        return only
+    fields: dict[str, Plain] = {}
+    for name, array in arrays.items():
+        fields[name] = array.item() if array.ndim == 0 else array
+    return fields

@@ -12,7 +12,7 @@ import multiprocessing.connection
 import resource
 
 from benchmark.artifact import Artifact
-from benchmark.evaluator import Evaluator, Failure, Invalid, Score, Stage
+from benchmark.evaluator import Evaluator, Failure, Invalid, Score, Setup, Stage
 
 SCORER_WALL_S = 60.0
 SCORER_MEMORY_MB = 2048
@@ -23,7 +23,7 @@ def score_in_process(evaluator: Evaluator, artifact: Artifact, stage: Stage) -> 
     """``evaluator.score`` in a new process; raises what it raises, or :class:`Invalid`."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_score, args=(theirs, evaluator, artifact, stage))
+    process = context.Process(target=_score, args=(theirs, evaluator.setup, artifact, stage))
     process.start()
     theirs.close()
     try:
@@ -48,14 +48,16 @@ def score_in_process(evaluator: Evaluator, artifact: Artifact, stage: Stage) -> 
 
 def _score(
     pipe: multiprocessing.connection.Connection,
-    evaluator: Evaluator,
+    setup: Setup,
     artifact: Artifact,
     stage: Stage,
 ) -> None:
+    from benchmark.evaluation import load_evaluator  # the cycle is broken in the child alone
+
     limit = (SCORER_MEMORY_MB + _FRESH_MB) << 20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     try:
-        pipe.send(evaluator.score(artifact, stage))
+        pipe.send(load_evaluator(setup).score(artifact, stage))
     except MemoryError:
         pipe.send(Invalid(f"scoring needs more than {SCORER_MEMORY_MB} MB"))
     except Failure as failure:

@@ -128,8 +128,8 @@ def _first_process(info_fd: int, outer: subprocess.Popen[bytes]) -> int:
 def _isolation(network: bool) -> list[str]:
     options = [
         "--unshare-user", "--disable-userns", "--unshare-pid", "--as-pid-1", "--unshare-ipc",
-        "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox", "--uid", "1000", "--gid", "1000",
-        "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv",
+        "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox", "--uid", "1000",
+        "--gid", "1000", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv",
     ]  # fmt: skip
     return options if network else ["--unshare-net", *options]
 
