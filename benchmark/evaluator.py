@@ -163,12 +163,14 @@ class Sandbox(Protocol):
         *,
         builtins: Mapping[str, Plain] | None = None,
         random_seed: int | None = None,
+        visible: Sequence[Path] = (),
     ) -> list[Any]:
         """Load the Python file ``program`` in one fresh process and make the calls in order.
 
         Returns what each call returned, rebuilt from a codec that cannot execute anything: see
         :mod:`benchmark.artifact` for the types that survive. ``builtins`` are names that the
-        program sees as builtins; ``random_seed`` seeds the module :mod:`random` before loading.
+        program sees as builtins; ``random_seed`` seeds the module :mod:`random` before loading;
+        ``visible`` are host folders of modules, read-only, that the program may import.
         """
 
     def run(

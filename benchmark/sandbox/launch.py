@@ -51,15 +51,18 @@ class Launcher:
         level: str = self.backend.level()
         return f"{level}+network" if self.network else level
 
-    def start_runner(self, limits: Limits, warm: Sequence[str] = ()) -> Runner:
+    def start_runner(
+        self, limits: Limits, warm: Sequence[str] = (), visible: Sequence[Path] = ()
+    ) -> Runner:
         """Start an interpreter inside a jail and wait until it is ready for its candidate."""
         shown = policy.visible()
         control_read, control_write = os.pipe()
         result_read, result_write = os.pipe()
         try:
             jail = self._start(
-                _runner_command(self.backend.INSIDE, control_read, result_write, warm),
+                _runner_command(self.backend.INSIDE, control_read, result_write, warm, visible),
                 limits,
+                visible=visible,
                 env=policy.environment(self.threads, self.backend.SCRATCH),
                 pass_fds=[control_read, result_write],
             )
@@ -120,9 +123,15 @@ def choose(isolation: str, threads: int, network: bool = False) -> Launcher:
     raise SandboxBroken(f"unknown isolation {isolation!r}: use auto, bubblewrap or process")
 
 
-def _runner_command(inside: str, control_fd: int, result_fd: int, warm: Sequence[str]) -> list[str]:
+def _runner_command(
+    inside: str,
+    control_fd: int,
+    result_fd: int,
+    warm: Sequence[str],
+    visible: Sequence[Path],
+) -> list[str]:
     shown = policy.visible()
-    site_dirs = [str(path) for path in shown.site_dirs]
+    site_dirs = [str(path) for path in (*visible, *shown.site_dirs)]
     code = (
         f"import sys; sys.path.insert(0, {inside!r}); import runner; "
         f"runner.main({control_fd}, {result_fd}, {site_dirs}, {list(shown.hidden_imports)}, "

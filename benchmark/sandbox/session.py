@@ -69,6 +69,7 @@ class Session:
         *,
         builtins: Mapping[str, Plain] | None = None,
         random_seed: int | None = None,
+        visible: Sequence[Path] = (),
     ) -> list[Any]:
         """See :meth:`benchmark.evaluator.Sandbox.call`."""
         request = {
@@ -78,7 +79,10 @@ class Session:
             "random_seed": random_seed,
             "limits": self.limits.rlimits(self.launcher.threads),
         }
-        runner = self._take_runner(self.limits)
+        if visible:  # mounts cannot be added to a sandbox that has been started ahead
+            runner = self.launcher.start_runner(self.limits, visible=visible)
+        else:
+            runner = self._take_runner(self.limits)
         watch = Watch(runner.jail, self.limits, self.launcher.threads, keep=TAIL_BYTES)
         before_s = watch.cpu_before_s = runner.jail.usage().cpu_s
         try:
