@@ -21,7 +21,6 @@ from benchmark.catalogue import find_task
 from benchmark.evaluator import (
     Evaluator,
     Failure,
-    Invalid,
     Score,
     Setup,
     Stage,
@@ -110,10 +109,10 @@ def evaluate(
         raise ValueError("give either a program or an artifact")
     if repeats < 1 or (artifact is not None and repeats > 1):
         raise ValueError("repeats must be at least 1, and 1 for a stored artifact")
-    found = find_task(task) if isinstance(task, str) else task
+    setup = prepare(task, variant, options)
     job = _Job(
-        task=found,
-        setup=Setup(found, choose_variant(found, variant), found.options(options or {})),
+        task=setup.task,
+        setup=setup,
         harness=harness or default_harness(),
         program=Path(program) if program is not None else None,
         artifact=artifact
@@ -127,6 +126,14 @@ def evaluate(
         raise FileNotFoundError(f"{job.program}: there is no such file")
     results = [job.stages(stage) for _ in range(repeats)]
     return results[0] if repeats == 1 else _summary(results)
+
+
+def prepare(
+    task: str | Task, variant: str | None = None, options: Mapping[str, str] | None = None
+) -> Setup:
+    """Resolve a task, its data variant and its options (texts); raises as :func:`evaluate`."""
+    found = find_task(task) if isinstance(task, str) else task
+    return Setup(found, choose_variant(found, variant), found.options(options or {}))
 
 
 def load_evaluator(setup: Setup) -> Evaluator:
@@ -329,6 +336,3 @@ def _summary(results: list[Evaluation]) -> Evaluation:
         peak_mb=max(result.peak_mb for result in results),
         repeats=rows,
     )
-
-
-__all__ = ["Evaluation", "Invalid", "choose_variant", "evaluate", "load_evaluator"]

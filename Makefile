@@ -1,0 +1,44 @@
+# Two commands do everything on a fresh machine with Python >= 3.11: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test bench lint figures clean
+
+demo: .venv/installed
+	$(BIN)/evoduet suite --initial --select cheap --workers 2 --out results/suite/demo.json
+	$(BIN)/evoduet plot cp26 tasks/mathematics/cp26/initial.py --out results/suite/cp26.png
+
+test: .venv/developing
+	$(BIN)/pytest -n 2 --dist worksteal
+
+bench: .venv/developing
+	$(BIN)/pytest tests/speed --benchmark-enable --benchmark-only -p no:xdist -s -q
+
+lint: .venv/developing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+figures: .venv/installed
+	for task in cp26 cp32 hadamard29 sums_diffs erdos ac3; do \
+	  $(BIN)/evoduet plot $$task tasks/mathematics/$$task/initial.py --out results/figures/$$task.png || exit; \
+	done
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks results/suite
+
+.venv/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "make: $(PYTHON) is older than 3.11; run: make PYTHON=/path/to/python3.11"; exit 2; }
+	$(PYTHON) -m venv .venv
+	touch $@
+
+.venv/installed: .venv/python pyproject.toml
+	$(BIN)/pip install --quiet --editable .
+	touch $@
+
+.venv/developing: .venv/python pyproject.toml
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@ .venv/installed
