@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
@@ -16,6 +17,7 @@ from pathlib import Path
 from benchmark.task import Task, TaskError, read_task
 
 GROUP = "evoduet.tasks"
+_ID = re.compile(r"(\w+/)?\w+")
 
 
 class UnknownTask(LookupError):
@@ -32,14 +34,14 @@ def packages() -> dict[str, Path]:
         locations = list(spec.submodule_search_locations or ()) if spec else []
         if not locations:
             raise TaskError(f"entry point {point.name} of {GROUP}: no package {package}")
-        found[package] = Path(locations[0])
+        found[package] = Path(locations[0]).resolve()
     return found
 
 
 @cache
 def catalogue() -> dict[str, Task]:
     """All tasks by id, sorted. Raises :class:`TaskError` for a broken one or a name used twice."""
-    tasks = sorted(_scan(), key=lambda task: task.id)
+    tasks = sorted(map(_task_at, _folders("**")), key=lambda task: task.id)
     by_name: dict[str, Task] = {}
     for task in tasks:
         other = by_name.setdefault(task.name, task)
@@ -48,30 +50,34 @@ def catalogue() -> dict[str, Task]:
     return {task.id: task for task in tasks}
 
 
-def _scan() -> Iterator[Task]:
+def _folders(pattern: str) -> Iterator[Path]:
+    for root in packages().values():
+        yield from (file.parent for file in sorted(root.glob(f"{pattern}/task.toml")))
+
+
+@cache
+def _task_at(folder: Path) -> Task:
+    """The one :class:`Task` of a folder; its package follows from the root it lies below."""
     for package, root in packages().items():
-        for file in sorted(root.rglob("task.toml")):
-            parts = file.parent.relative_to(root).parts
-            yield read_task(file.parent, ".".join((package, *parts)))
+        if folder.is_relative_to(root):
+            return read_task(folder, ".".join((package, *folder.relative_to(root).parts)))
+    return read_task(folder)
 
 
 def find_task(reference: str) -> Task:
     """The task with this id or unique name, or in this folder (a path with a ``task.toml``).
 
-    Raises :class:`UnknownTask` or :class:`TaskError`.
+    Reads no other task, so that a broken one elsewhere does no harm. Raises :class:`UnknownTask`
+    or :class:`TaskError`.
     """
     folder = Path(reference)
     if (folder / "task.toml").is_file():
-        resolved = folder.resolve()
-        known = (task for task in catalogue().values() if task.folder == resolved)
-        return next(known, None) or read_task(folder)
-    tasks = catalogue()
-    if reference in tasks:
-        return tasks[reference]
-    for task in tasks.values():
-        if task.name == reference:
-            return task
-    names = [*tasks, *(task.name for task in tasks.values())]
+        return _task_at(folder.resolve())
+    if _ID.fullmatch(reference):
+        pattern = reference if "/" in reference else f"*/{reference}"
+        for found in _folders(pattern):
+            return _task_at(found)
+    names = [*catalogue(), *(task.name for task in catalogue().values())]
     near = difflib.get_close_matches(reference, names, n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else "see `evoduet tasks`"
     raise UnknownTask(f"unknown task {reference!r}: {hint}")

@@ -31,5 +31,5 @@ def ndg(objective: float | None, x0: float, sota: float) -> Ndg:
         return Ndg(0.0, None)
     if not math.isfinite(objective):
         raise ValueError(f"objective {objective} is not finite; an invalid run has none (None)")
-    raw = 100.0 * (objective - x0) / (sota - x0)
+    raw = 100.0 * ((objective - x0) / (sota - x0))
     return Ndg(max(0.0, raw), raw)

@@ -19,6 +19,11 @@ from benchmark.sandbox.limits import Limits
 
 AnchorStatus = Literal["measured", "official", "derived", "published"]
 Language = Literal["python", "cpp", "rust"]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+RelativePath = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$")
+]
+Function = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
 SUFFIXES: Mapping[str, str] = {"python": ".py", "cpp": ".cpp", "rust": ".rs"}
 
 
@@ -75,27 +80,90 @@ class Option(_Declared):
 class Mirrored(_Declared):
     """Where a data file lies in a mirror (``EVODUET_DATA_MIRROR``), with its checksum."""
 
-    path: str
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    path: RelativePath
+    sha256: Sha256
+
+
+class Download(_Declared):
+    """One file to download, as it is in public; ``sha256`` where somebody has published it."""
+
+    url: Annotated[str, Field(pattern="^https?://")]
+    sha256: Sha256 | None = None
 
 
 class Source(_Declared):
-    """Where a data file comes from in public; ``converter`` turns the download into it."""
+    """Where a data file comes from in public: ``url``, or ``parts`` where it takes several.
 
-    url: str
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
-    converter: str | None = None
+    ``converter`` (``"package.module:function"``) turns the downloads into the file: it is called
+    with the list of their paths, in this order, and the path to write. It raises ``ValueError``
+    for downloads that are not what they should be.
+    """
+
+    url: Annotated[str, Field(pattern="^https?://")] | None = None
+    sha256: Sha256 | None = None
+    parts: tuple[Download, ...] = ()
+    converter: Function | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Source:
+        if (self.url is None) == (not self.parts):
+            raise ValueError("a source has either url or parts")
+        if self.parts and self.converter is None:
+            raise ValueError("parts need a converter that makes one file of them")
+        return self
+
+    @property
+    def downloads(self) -> tuple[Download, ...]:
+        """What to download, in order."""
+        return self.parts or (Download(url=self.url or "", sha256=self.sha256),)
+
+
+class Check(_Declared):
+    """What a file must hold whose bytes may differ from the mirror's (other zlib, other row order).
+
+    ``arrays``: sha256 of each array's little-endian bytes in an ``.npz`` file; ``rows``: number of
+    rows below the header of a CSV file.
+    """
+
+    arrays: dict[str, Sha256] = {}
+    rows: Annotated[int, Field(gt=0)] | None = None
 
 
 class DataFile(_Declared):
-    """``[[data]]``: a third-party file that the evaluator needs and that is not shipped."""
+    """``[[data]]``: a third-party file that the evaluator needs and that is not shipped.
 
-    name: str
+    It comes from the mirror, is made here by ``rebuild`` (``"package.module:function"``, called
+    with the path to write, no network), or is downloaded from ``source``. Its bytes must have the
+    sha256 of ``mirror``, or of a ``source`` without converter, unless it passes ``check``. Where
+    none of these is known the converter decides, and what it accepted must not change later.
+    """
+
+    name: RelativePath
     variants: tuple[str, ...] = ("official",)
     mirror: Mirrored | None = None
+    rebuild: Function | None = None
     source: Source | None = None
+    check: Check | None = None
     licence: str
     size: Annotated[int, Field(gt=0)]
+    """Bytes, roughly where the download is not pinned."""
+
+    @model_validator(mode="after")
+    def _obtainable_and_checked(self) -> DataFile:
+        if self.mirror is None and self.rebuild is None and self.source is None:
+            raise ValueError("a data file needs a mirror, a rebuild or a source")
+        trusted = self.digests or self.check or (self.source and self.source.converter)
+        if not trusted:
+            raise ValueError("a data file needs a sha256, a check or a converter that checks")
+        return self
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """Sha256 of the bytes that are known to be right."""
+        known = {self.mirror.sha256} if self.mirror else set()
+        if self.source and self.source.converter is None and self.source.sha256:
+            known.add(self.source.sha256)
+        return frozenset(known)
 
 
 class Declaration(_Declared):

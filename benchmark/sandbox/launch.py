@@ -137,7 +137,7 @@ def _runner_command(
         f"runner.main({control_fd}, {result_fd}, {site_dirs}, {list(shown.hidden_imports)}, "
         f"{list(warm)})"
     )
-    return [str(shown.interpreter), "-I", "-S", "-B", "-c", code]
+    return [str(shown.interpreter), "-I", "-S", "-B", "-u", "-c", code]
 
 
 def _ulimits(limits: Limits, cores: int) -> str:

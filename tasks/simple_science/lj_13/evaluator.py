@@ -42,8 +42,8 @@ class LennardJones(PayloadSolver):
         ]
         weakest = max(range(N_ATOMS), key=bonds.__getitem__)
         feedback = (
-            f"energy {energy:.6f}; closest pair {closest:.4f} apart; "
-            f"atom {weakest} is bound most weakly ({bonds[weakest]:.4f})"
+            f"energy {energy:.9g}; closest pair {closest:.4g} apart; "
+            f"atom {weakest} is bound most weakly ({bonds[weakest]:.5g})"
         )
         metrics = {"energy": energy, "minimum_distance": closest}
         return Score(combined, combined, metrics, feedback)
@@ -64,7 +64,7 @@ def pair_energies(points: Sequence[Point]) -> dict[tuple[int, int], float]:
     """Energy of each pair of atoms; raises :class:`Invalid` where it is not a finite number."""
     energies = {}
     for i, j in combinations(range(len(points)), 2):
-        square = math.fsum((a - b) * (a - b) for a, b in zip(points[i], points[j], strict=True))
+        square = sum((a - b) * (a - b) for a, b in zip(points[i], points[j], strict=True))
         if square == 0:
             raise Invalid(f"atoms {i} and {j} are at the same place")
         energies[i, j] = pair_energy(square)

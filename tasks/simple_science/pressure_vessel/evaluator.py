@@ -53,7 +53,7 @@ class Design(NamedTuple):
         return {
             "shell_margin": self.shell - SHELL_STRESS * self.radius,
             "head_margin": self.head - HEAD_STRESS * self.radius,
-            "volume_margin": -(VOLUME - self.volume()) / VOLUME,
+            "volume_margin": (self.volume() - VOLUME) / VOLUME,
         }
 
 
