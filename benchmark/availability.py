@@ -6,6 +6,7 @@ import importlib.util
 import shutil
 from dataclasses import dataclass
 
+from benchmark.data import data_store, remedy
 from benchmark.task import Task
 
 
@@ -46,4 +47,8 @@ def missing_parts(task: Task) -> list[str]:
 def availability(task: Task) -> Availability:
     """Look for libraries, tools and data of one task; never touches the network."""
     missing = missing_parts(task)
-    return Availability(not missing, task.declared.variants[0], tuple(missing))
+    data = data_store().status(task)
+    if data.variant is None:
+        missing += [f"{s.file.name} ({remedy(s, task)})" for s in data.missing]
+    variant = data.variant or task.declared.variants[0]
+    return Availability(not missing, variant, tuple(missing))

@@ -18,6 +18,7 @@ from benchmark import provenance
 from benchmark.artifact import Artifact, ArtifactError
 from benchmark.artifact import load as load_artifact
 from benchmark.catalogue import find_task
+from benchmark.data import data_store
 from benchmark.evaluator import (
     Evaluator,
     Failure,
@@ -174,7 +175,7 @@ def choose_variant(task: Task, wanted: str | None) -> str:
     variants = task.declared.variants
     if wanted is not None and wanted not in variants:
         raise TaskError(f"--variant {wanted}: {task.id} has {', '.join(variants)}")
-    return wanted or variants[0]
+    return wanted or data_store().first_available(task)
 
 
 @dataclass(frozen=True)
@@ -280,6 +281,7 @@ class _Job:
                 "task_version": self.task.declared.version,
                 "evaluator_digest": provenance.evaluator_digest(self.task),
                 "variant": self.setup.variant,
+                "data": self._data_digests(),
                 "options": {name: _text(value) for name, value in self.setup.options.items()},
                 "limits": asdict(
                     self.task.limits.changed(wall_s=self.wall_s, memory_mb=self.memory_mb)
@@ -288,6 +290,13 @@ class _Job:
                 "machine": provenance.machine(),
             },
         )
+
+
+    def _data_digests(self) -> dict[str, str]:
+        try:
+            return data_store().digests(self.task, self.setup.variant)
+        except Unavailable:
+            return {}
 
 
 def _text(value: Any) -> Any:

@@ -1,0 +1,86 @@
+"""The built wheel, installed into an environment of its own, has everything it needs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+from shared_data import REPOSITORY
+
+
+@pytest.fixture(scope="module")
+def evoduet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The console script of a fresh environment that holds the wheel.
+
+    Its dependencies come from this environment through a ``.pth`` file: what is tested is that the
+    wheel is whole, not that the index answers. (``.pth`` files of the added folder are not read, so
+    the editable install of this checkout stays out of sight.)
+    """
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder]
+    subprocess.run([*build, REPOSITORY], check=True, capture_output=True)
+    (wheel,) = folder.glob("evoduet-*.whl")
+    venv.create(folder / "venv", with_pip=False, symlinks=True)
+    python = folder / "venv" / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps"]
+    subprocess.run([*pip, wheel], check=True, capture_output=True)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    site = folder / "venv" / "lib" / version / "site-packages"
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return folder / "venv" / "bin" / "evoduet"
+
+
+def run(evoduet: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [evoduet, *arguments], cwd=cwd, capture_output=True, text=True, check=True
+    )
+
+
+@pytest.mark.slow
+def test_tasks_are_package_data(evoduet: Path, tmp_path: Path) -> None:
+    tasks = json.loads(run(evoduet, "tasks", "--json", cwd=tmp_path).stdout)["tasks"]
+    assert "mathematics/cp26" in {task["task"] for task in tasks}
+    shown = json.loads(run(evoduet, "show", "cp26", "--json", cwd=tmp_path).stdout)
+    assert str(evoduet.parents[1]) in shown["initial_program"]
+    assert len(shown["instructions"]) > 200
+
+
+@pytest.mark.slow
+def test_a_program_is_scored_and_sees_nothing_of_us(evoduet: Path, tmp_path: Path) -> None:
+    spy = tmp_path / "spy.py"
+    spy.write_text(SPY)
+    answer = run(evoduet, "score", "cp26", str(spy), "--json", cwd=tmp_path)
+    assert json.loads(answer.stdout)["stdout_tail"] == "found []\n"
+
+
+SPY = """\
+import importlib
+import os
+import sys
+
+found = []
+for name in ("benchmark", "tasks", "evoduet"):
+    try:
+        importlib.import_module(name)
+        found.append(name)
+    except ImportError:
+        pass
+for folder in sys.path:
+    for root, folders, files in os.walk(folder):
+        if "task.toml" in files or "evaluator.py" in files and "mathematics" in root:
+            found.append(root)
+print("found", found)
+
+
+def run_code():
+    import numpy
+
+    circles = numpy.zeros((26, 3))
+    circles[:, :2] = 0.5
+    return circles
+"""
