@@ -306,3 +306,120 @@ class Retrieval:
     proposal: str | None = None
     generator: Literal["default", "tool_loop"] = "default"
     errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The search database as one iteration sees it: rendered once, fixed for the iteration.
+
+    ``documents`` maps every ``db_id`` of the database (visible or not) and every locator (URL, else
+    provider id) to its latest stored version; ``visible_ids`` are the ids printed in ``text``.
+    """
+
+    text: str
+    visible_ids: tuple[str, ...] = ()
+    documents: Mapping[str, GivenDocument] = field(default_factory=dict)
+
+
+class RunContext(Protocol):
+    """What a retriever may do during iteration ``t``; every call is journalled before it returns.
+
+    A call that the journal already holds is answered from it, so a resumed or replayed run makes
+    the same calls and pays for none twice.
+    """
+
+    t: int
+    seed: int
+    settings: Settings
+
+    async def sample(self, request: Request) -> list[Completion]:
+        """Model calls, one for each slot; failures are completions with ``error``."""
+
+    async def search(
+        self, scope: str, query: str, max_results: int, depth: str = "advanced"
+    ) -> SearchResponse:
+        """One search; ``scope`` names the call within the iteration (``r1:q0``)."""
+
+    async def retained(self) -> Sequence[Program]:
+        """The population, for statistics."""
+
+    def note(self, name: Literal["gate", "round"], data: Mapping[str, Any]) -> None:
+        """Journal what a gate decided or a round found."""
+
+
+class Settings(Protocol):
+    """The numbers and switches of a run that retrievers and gates read."""
+
+    rounds: int
+    """R, search rounds of one retrieve."""
+    queries: int
+    """J, queries of one round."""
+    per_query: int
+    """M, documents of one query."""
+    retain: int
+    """D, documents handed to the generator."""
+    candidates: int
+    """N, candidates of an iteration with documents."""
+    iterations: int
+    """T, outer iterations of the run."""
+    sampling: Sampling
+    rules: Any
+    """The switches of ``method.rules.Rules``."""
+
+
+class Gate(Protocol):
+    """Decides whether an iteration needs outside knowledge."""
+
+    kind: str
+
+    async def decide(self, selection: Selection, snapshot: Snapshot, run: RunContext) -> GateResult:
+        """The decision of one iteration; never raises for what a model answered."""
+
+
+class Retriever(Protocol):
+    """Finds the documents that enter the solution prompt."""
+
+    name: str
+
+    async def retrieve(
+        self, selection: Selection, snapshot: Snapshot, run: RunContext
+    ) -> Retrieval:
+        """The documents of one iteration and how many candidates to draw."""
+
+
+# --- evaluation --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EvalResult:
+    """A candidate's evaluation as the engine sees it (methods.md 2.7).
+
+    ``status``: ``ok``, ``invalid``, ``error``, ``timeout`` or ``unavailable``. The fields from
+    ``wall_s`` on differ between runs and never enter a prompt.
+    """
+
+    status: Literal["ok", "invalid", "error", "timeout", "unavailable"]
+    search_score: float | None
+    objective: float | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    feedback: str = ""
+    attachments: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    max_rss: float = 0.0
+    stdout_tail: str = ""
+    stderr_tail: str = ""
+
+
+class EvaluatorPort(Protocol):
+    """The harness behind the engine: programs in, verdicts out."""
+
+    version: str
+    """Changes whenever a score could change; part of the exactly-once key."""
+
+    async def evaluate(self, code: str) -> EvalResult:
+        """Evaluate at stage ``search``."""
+
+    async def report(self, code: str) -> EvalResult:
+        """Evaluate at stage ``report``; what comes back never reaches the method."""
