@@ -113,6 +113,8 @@ class Score:
     metrics: Mapping[str, float] = field(default_factory=dict)
     feedback: str = ""
     attachments: Mapping[str, str] = field(default_factory=dict)
+    comparable: bool = True
+    """False where the objective is not the task's own (other cases, another instance): no NDG."""
 
     def __post_init__(self) -> None:
         numbers = {"search": self.search, "objective": self.objective, **self.metrics}
@@ -212,6 +214,9 @@ class Evaluator(ABC):
     score_in_process: ClassVar[bool] = False
     """True where ``score`` feeds the untrusted artifact to heavy libraries (parsers, ODE solvers,
     chemistry): the harness then scores in a second, limited process."""
+
+    failed_repeat: ClassVar[float | None] = None
+    """Value of a failed one of several repeats; ``None``: one failed repeat fails them all."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup

@@ -140,6 +140,7 @@ class DataFile(_Declared):
 
     name: RelativePath
     variants: tuple[str, ...] = ("official",)
+    """Data variants that need the file; none: an option of the task alone asks for it."""
     mirror: Mirrored | None = None
     rebuild: Function | None = None
     source: Source | None = None

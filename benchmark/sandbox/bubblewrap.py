@@ -18,11 +18,13 @@ from functools import cache
 from pathlib import Path
 
 from benchmark.sandbox import policy
-from benchmark.sandbox.jail import Jail, SandboxBroken, children, kill_quietly
+from benchmark.sandbox.inside import seccomp, tree
+from benchmark.sandbox.jail import Jail, SandboxBroken
 from benchmark.sandbox.limits import Limits
 
 NAME = "bubblewrap"
 SCRATCH = "/tmp"
+SHARED_MEMORY = "/dev/shm"
 INSIDE = "/run/evoduet"
 START_PATIENCE_S = 30.0
 REAP_PATIENCE_S = 1.0
@@ -41,19 +43,26 @@ class BubblewrapJail(Jail):
     it: when ``outer`` is a zombie nothing is left, and it has been charged for all that was reaped.
     """
 
-    def __init__(self, outer: subprocess.Popen[bytes], first: int) -> None:
-        super().__init__(outer)
-        self.first = first
-
-    def roots(self) -> list[int]:
-        return [self.first]
+    def scratch_usage(self) -> tuple[float, int]:
+        """The kernel bounds the bytes, but a folder in memory may hold millions of empty files."""
+        files = 0
+        for folder in (SCRATCH, SHARED_MEMORY):
+            try:
+                status = os.statvfs(f"/proc/{self.first}/root{folder}")
+            except OSError:
+                continue
+            files += status.f_files - status.f_ffree
+        return 0.0, files
 
     def _kill_tree(self) -> None:
         # The main child first: killed together with process 1 its CPU time would be lost.
-        for child in children(self.first):
-            kill_quietly(child)
+        for child in tree.children(self.first):
+            tree.kill_quietly(child)
         if not self._exits_within(REAP_PATIENCE_S):
-            kill_quietly(self.first)
+            tree.kill_quietly(self.first)
+
+    def _clean_up(self) -> None:
+        """Nothing: the namespaces ended with their processes."""
 
 
 def start(
@@ -71,15 +80,21 @@ def start(
 
     Raises :class:`SandboxBroken` when there is none to be had.
     """
+    if network:
+        visible = [*visible, *policy.network_files()]
     arguments = [*_mounts(limits, visible), *_isolation(network), "--chdir", SCRATCH]
-    for name, value in env.items():
+    for name, value in {"HOME": SCRATCH, "TMPDIR": SCRATCH, **env}.items():
         arguments += ["--setenv", name, value]
-    file_fds = [_memory_file(content) for content in (files or {}).values()]
-    for name, fd in zip(files or {}, file_fds, strict=True):
+    file_fds = [policy.memory_file(content) for content in (files or {}).values()]
+    for name, fd in zip(files or {}, list(file_fds), strict=True):
         arguments += ["--perms", "0700", "--file", str(fd), f"{SCRATCH}/{name}"]
+    filter_program = seccomp.program(seccomp.SURFACE)
+    if filter_program:
+        file_fds.append(policy.memory_file(filter_program))
+        arguments += ["--seccomp", str(file_fds[-1])]
     info_read, info_write = os.pipe()
     # Through a file, so that no path of the host can be read from the sandbox's /proc/1/cmdline.
-    args_fd = _memory_file(b"".join(item.encode() + b"\0" for item in arguments))
+    args_fd = policy.memory_file(b"".join(os.fsencode(item) + b"\0" for item in arguments))
     try:
         outer = subprocess.Popen(
             [executable(), "--args", str(args_fd), "--info-fd", str(info_write), "--", *argv],
@@ -101,14 +116,6 @@ def start(
         return BubblewrapJail(outer, _first_process(info_read, outer))
     finally:
         os.close(info_read)
-
-
-def _memory_file(content: bytes) -> int:
-    fd = os.memfd_create("sandbox")
-    with open(fd, "wb", closefd=False) as file:
-        file.write(content)
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
 
 
 def _first_process(info_fd: int, outer: subprocess.Popen[bytes]) -> int:
@@ -152,8 +159,9 @@ def _mounts(limits: Limits, extra: Sequence[Path]) -> list[str]:
         else:
             options += ["--ro-bind", "/dev/null", str(path)]
     options += ["--ro-bind", str(policy.INSIDE), INSIDE, "--proc", "/proc", "--dev", "/dev"]
-    options += ["--size", scratch_bytes, "--tmpfs", "/dev/shm"]
-    return [*options, "--remount-ro", "/dev", "--remount-ro", "/"]
+    options += ["--size", scratch_bytes, "--tmpfs", SHARED_MEMORY]
+    # Root's settings of the kernel (/proc/sys) belong to root, whom a sandbox of root's still is.
+    return [*options, "--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
 
 
 @cache

@@ -8,13 +8,16 @@ it so that nothing of it is left.
 from __future__ import annotations
 
 import os
+import resource
 import select
-import signal
 import subprocess
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from benchmark.sandbox.inside import tree
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -27,7 +30,7 @@ class SandboxBroken(RuntimeError):
 
 @dataclass(frozen=True)
 class TreeUsage:
-    """What the living processes of a jail use: CPU seconds include children already reaped."""
+    """What a jail uses now (its untrusted processes) and the CPU time of all it ever ran."""
 
     processes: int
     threads: int
@@ -36,10 +39,16 @@ class TreeUsage:
 
 
 class Jail(ABC):
-    """One sandbox with its untrusted processes. Use :meth:`end` exactly once."""
+    """One sandbox with its untrusted processes. Use :meth:`end` exactly once.
 
-    def __init__(self, outer: subprocess.Popen[bytes]) -> None:
+    ``outer`` is the process that we started, ``first`` the host id of the one that runs the
+    command; both are our own code, what is below ``first`` is not. ``ended`` is set when nothing
+    of it is left.
+    """
+
+    def __init__(self, outer: subprocess.Popen[bytes], first: int) -> None:
         self.outer = outer
+        self.first = first
         assert outer.stdout is not None
         assert outer.stderr is not None
         self.stdout = outer.stdout
@@ -47,49 +56,95 @@ class Jail(ABC):
         self.returncode: int | None = None
         self.cpu_s = 0.0
         self.peak_mb = 0.0
-
-    @abstractmethod
-    def roots(self) -> list[int]:
-        """Host ids of our own processes at the top of the tree; their descendants are untrusted."""
+        self.ended = threading.Event()
+        self.ticks_seen: dict[tuple[int, int], int] = {}
+        # A started process inherits the peak of the one that starts it: ours says nothing then.
+        self._peak_of_harness_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     @abstractmethod
     def _kill_tree(self) -> None:
         """Send the fatal signal to everything; the tree is gone when ``outer`` has exited."""
 
+    @abstractmethod
+    def _clean_up(self) -> None:
+        """Remove what is left when ``outer`` is gone."""
+
+    def scratch_usage(self) -> tuple[float, int]:
+        """MB and number of files in the private folder, where the kernel does not bound them."""
+        return 0.0, 0
+
+    def alive(self) -> bool:
+        """False when the jail has ended by itself."""
+        return not self._exits_within(0.0)
+
     def pids(self) -> Iterator[int]:
-        """Host ids of all living processes of the tree, parents first."""
-        pending = self.roots()
-        while pending:
-            pid = pending.pop()
-            yield pid
-            pending.extend(children(pid))
+        """Host ids of the processes of the tree, ours and untrusted ones, parents first."""
+        yield self.outer.pid
+        yield from tree.descendants(self.outer.pid)
+
+    def untrusted(self) -> list[int]:
+        """Host ids of the candidate's processes."""
+        return [pid for pid in self.pids() if pid not in (self.outer.pid, self.first)]
 
     def usage(self) -> TreeUsage:
-        """Sum over the living tree; processes that vanish meanwhile are left out."""
-        processes, threads, pages = 0, 0, 0
-        outer = _stat_fields(self.outer.pid)
-        cpu_ticks = sum(int(value) for value in outer[11:13]) if outer else 0
+        """Sum over the tree; processes that vanish meanwhile are left out.
+
+        CPU time is the larger of two accounts: living processes with the children that they have
+        collected, and all processes seen so far (nobody collects the children of a process that
+        ignores SIGCHLD).
+        """
+        processes, threads, pages, collected = 0, 0, 0, 0
         for pid in self.pids():
-            fields = _stat_fields(pid)
+            fields = stat_fields(pid)
             if fields is None:
                 continue
-            processes += 1
-            cpu_ticks += sum(int(value) for value in fields[11:15])
-            threads += int(fields[17])
-            pages += int(fields[21])
-        return TreeUsage(processes, threads, cpu_ticks / TICKS_PER_S, pages * PAGE_BYTES / 2**20)
+            own = int(fields[11]) + int(fields[12])
+            self.ticks_seen[pid, int(fields[19])] = own
+            collected += own + int(fields[13]) + int(fields[14])
+            if pid not in (self.outer.pid, self.first):
+                processes += 1
+                threads += int(fields[17])
+                pages += int(fields[21])
+        ticks = max(collected, sum(self.ticks_seen.values()))
+        return TreeUsage(processes, threads, ticks / TICKS_PER_S, pages * PAGE_BYTES / 2**20)
 
-    def proportional_mb(self) -> float:
-        """Resident memory with shared pages counted once (slower than :meth:`usage`)."""
-        return sum(_proportional_kb(pid) for pid in self.pids()) / 1024
+    def start_up_s(self) -> float:
+        """CPU seconds used until now, to be asked before the candidate runs.
+
+        Clock ticks are too coarse for that; the scheduler's account of the leading threads is not,
+        and there are hardly any others yet.
+        """
+        nanoseconds = 0
+        for pid in self.pids():
+            try:
+                nanoseconds += int(Path(f"/proc/{pid}/schedstat").read_bytes().split()[0])
+            except (OSError, IndexError):
+                continue
+        return nanoseconds * 1e-9 or self.usage().cpu_s
+
+    def measure_peak(self, usage: TreeUsage | None = None) -> float:
+        """Resident memory in MB, shared pages counted once; remembers the largest.
+
+        With ``usage``, looks closer only if the sum over processes exceeds what is remembered.
+        """
+        if usage is not None and usage.processes > 1 and usage.resident_mb <= self.peak_mb:
+            return usage.resident_mb
+        pids = self.untrusted()
+        kilobytes = (
+            _field_kb(pids[0], "status", b"VmHWM:")
+            if len(pids) == 1
+            else sum(_field_kb(pid, "smaps_rollup", b"Pss:") for pid in pids)
+        )
+        self.peak_mb = max(self.peak_mb, kilobytes / 1024)
+        return kilobytes / 1024
 
     def end(self) -> None:
         """Kill whatever is left, wait until it is gone, and take the final account.
 
         Raises :class:`SandboxBroken` if processes survive for ``KILL_PATIENCE_S`` seconds.
         """
-        untrusted = [pid for pid in self.pids() if pid not in self.roots()]
-        self.peak_mb = max(self.peak_mb, sum(_peak_kb(pid) for pid in untrusted) / 1024)
+        self.measure_peak()
+        seen_s = self.usage().cpu_s
         self._kill_tree()
         if not self._exits_within(KILL_PATIENCE_S):
             self.outer.kill()
@@ -97,9 +152,13 @@ class Jail(ABC):
                 raise SandboxBroken(f"process {self.outer.pid} cannot be killed")
         _, status, rusage = os.wait4(self.outer.pid, 0)
         self.returncode = self.outer.returncode = os.waitstatus_to_exitcode(status)
-        self.cpu_s = rusage.ru_utime + rusage.ru_stime
+        self.cpu_s = max(seen_s, rusage.ru_utime + rusage.ru_stime)
+        if rusage.ru_maxrss > self._peak_of_harness_kb:
+            self.peak_mb = max(self.peak_mb, rusage.ru_maxrss / 1024)
         self.stdout.close()
         self.stderr.close()
+        self._clean_up()
+        self.ended.set()
 
     def _exits_within(self, timeout_s: float) -> bool:
         """Wait for ``outer`` to become a zombie (it stays one, for ``wait4``)."""
@@ -112,23 +171,7 @@ class Jail(ABC):
             os.close(fd)
 
 
-def children(pid: int) -> list[int]:
-    """Host ids of the direct children of a process, over all its threads."""
-    found: list[int] = []
-    try:
-        threads = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return found
-    for thread in threads:
-        try:
-            content = Path(f"/proc/{pid}/task/{thread}/children").read_bytes()
-        except OSError:
-            continue
-        found.extend(int(child) for child in content.split())
-    return found
-
-
-def _stat_fields(pid: int) -> list[bytes] | None:
+def stat_fields(pid: int) -> list[bytes] | None:
     """The fields of ``/proc/<pid>/stat`` after the command name (state is number 0)."""
     try:
         content = Path(f"/proc/{pid}/stat").read_bytes()
@@ -137,28 +180,12 @@ def _stat_fields(pid: int) -> list[bytes] | None:
     return content[content.rindex(b")") + 2 :].split()
 
 
-def _proportional_kb(pid: int) -> int:
-    return _field_kb(f"/proc/{pid}/smaps_rollup", b"Pss:")
-
-
-def _peak_kb(pid: int) -> int:
-    return _field_kb(f"/proc/{pid}/status", b"VmHWM:")
-
-
-def _field_kb(path: str, label: bytes) -> int:
+def _field_kb(pid: int, file: str, label: bytes) -> int:
     try:
-        content = Path(path).read_bytes()
+        content = Path(f"/proc/{pid}/{file}").read_bytes()
     except OSError:
         return 0
     for line in content.splitlines():
         if line.startswith(label):
             return int(line.split()[1])
     return 0
-
-
-def kill_quietly(pid: int) -> None:
-    """SIGKILL to a process that may be gone already."""
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass

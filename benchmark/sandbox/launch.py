@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from benchmark.sandbox import bubblewrap, policy
-from benchmark.sandbox.inside import wire
+from benchmark.sandbox import bubblewrap, policy, process
 from benchmark.sandbox.jail import Jail, SandboxBroken
 from benchmark.sandbox.limits import Limits
 from benchmark.sandbox.watch import Watch
 
 RUNNER_PATIENCE_S = 60.0
+ISOLATIONS = ("auto", "bubblewrap", "process")
+
+log = logging.getLogger(__name__)
 
 
 @dataclass
 class Runner:
-    """A started interpreter that waits for one candidate; ``cpu_s`` is what starting it cost."""
+    """A started interpreter that waits for one candidate."""
 
     jail: Jail
     control_fd: int
     result_fd: int
-    cpu_s: float
 
     def close(self) -> None:
         """Close the pipes; the jail is ended by whoever watches it."""
@@ -33,8 +37,18 @@ class Runner:
 
     def discard(self) -> None:
         """End a runner that nobody needs any more."""
-        self.jail.end()
-        self.close()
+        try:
+            self.jail.end()
+        finally:
+            self.close()
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Files of the private folder to be archived into a descriptor when the command is over."""
+
+    names: Sequence[str]
+    fd: int
 
 
 class Launcher:
@@ -55,7 +69,6 @@ class Launcher:
         self, limits: Limits, warm: Sequence[str] = (), visible: Sequence[Path] = ()
     ) -> Runner:
         """Start an interpreter inside a jail and wait until it is ready for its candidate."""
-        shown = policy.visible()
         control_read, control_write = os.pipe()
         result_read, result_write = os.pipe()
         try:
@@ -63,7 +76,7 @@ class Launcher:
                 _runner_command(self.backend.INSIDE, control_read, result_write, warm, visible),
                 limits,
                 visible=visible,
-                env=policy.environment(self.threads, self.backend.SCRATCH),
+                env=policy.environment(self.threads),
                 pass_fds=[control_read, result_write],
             )
         except BaseException:
@@ -73,15 +86,12 @@ class Launcher:
         finally:
             os.close(control_read)
             os.close(result_write)
-        runner = Runner(jail, control_write, result_read, 0.0)
-        watch = Watch(jail, limits, self.threads, keep=2000)
-        ready = watch.until_frame(result_read, RUNNER_PATIENCE_S)
-        watch.close()
-        if ready is None:
-            reason = _last_words(jail)
+        runner = Runner(jail, control_write, result_read)
+        try:
+            _wait_until_ready(runner, limits, self.threads)
+        except BaseException:
             runner.discard()
-            raise SandboxBroken(f"{shown.interpreter} does not start in the sandbox: {reason}")
-        runner.cpu_s = float(wire.unpack(ready)["cpu_s"])
+            raise
         return runner
 
     def start_command(
@@ -93,18 +103,21 @@ class Launcher:
         files: Mapping[str, bytes] | None,
         visible: Sequence[Path],
         stdin: int,
-        pass_fds: Sequence[int],
+        collect: Collection | None,
     ) -> Jail:
-        """Start a command under a shell that sets its rlimits and waits for it."""
-        settings = policy.environment(self.threads, self.backend.SCRATCH, env)
+        """Start a command under a shell that sets its rlimits, waits for it, collects its files."""
+        script = _ulimits(limits, self.threads) + ' "$@"; status=$?'
+        if collect is not None:
+            names = " ".join(shlex.quote(name) for name in collect.names)
+            script += f"; tar -cf /proc/self/fd/{collect.fd} -- {names} 2>/dev/null"
         return self._start(
-            ["/bin/sh", "-c", _ulimits(limits, self.threads) + ' "$@"', "sh", *argv],
+            ["/bin/sh", "-c", script + "; exit $status", "sh", *argv],
             limits,
-            env=settings,
+            env=policy.environment(self.threads, env),
             files=files,
             visible=visible,
             stdin=stdin,
-            pass_fds=pass_fds,
+            pass_fds=[collect.fd] if collect is not None else [],
         )
 
     def _start(self, argv: Sequence[str], limits: Limits, **options: object) -> Jail:
@@ -115,12 +128,65 @@ class Launcher:
 def choose(isolation: str, threads: int, network: bool = False) -> Launcher:
     """A launcher for ``auto``, ``bubblewrap`` or ``process``.
 
-    ``auto`` takes the strongest backend that works here. Raises :class:`SandboxBroken` when the
-    named one does not work.
+    ``auto`` takes the strongest backend that works here and says so, once, if it is the weaker one.
+    Raises :class:`SandboxBroken` when the named one, or none, works.
     """
-    if isolation in ("auto", "bubblewrap"):
-        return Launcher(bubblewrap, threads, network)
-    raise SandboxBroken(f"unknown isolation {isolation!r}: use auto, bubblewrap or process")
+    if isolation not in ISOLATIONS:
+        raise SandboxBroken(f"unknown isolation {isolation!r}: use {', '.join(ISOLATIONS)}")
+    backend = process if isolation == "process" else bubblewrap
+    problem = _problem(backend)
+    if isolation == "auto" and problem:
+        _require_process(problem)
+        backend, problem = process, ""
+    if problem:
+        raise SandboxBroken(f"{problem}; {_REMEDIES[backend.NAME]}")
+    return Launcher(backend, threads, network)
+
+
+_REMEDIES = {
+    bubblewrap.NAME: "allow unprivileged user namespaces (sysctl user.max_user_namespaces, "
+    "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0; in a "
+    "container: a seccomp profile that permits unshare and mount), or use --isolation process",
+    process.NAME: "it needs Linux with /proc, a writable temporary folder (TMPDIR) and an "
+    "interpreter that this user can execute",
+}
+
+
+@cache
+def _require_process(why: str) -> None:
+    """Check the weaker backend and announce it, once per process."""
+    problem = _problem(process)
+    if problem:
+        raise SandboxBroken(f"no isolation works here: {why}; {problem}")
+    trust = "" if process.level() != process.NAME else ", which a hostile program can break out of"
+    log.warning("%s: candidates run at isolation level %s%s", why, process.level(), trust)
+
+
+@cache
+def _problem(backend: ModuleType) -> str:
+    """Why a backend does not work here, from a real jail that does nothing; empty when it does."""
+    limits = Limits(wall_s=RUNNER_PATIENCE_S)
+    try:
+        jail = backend.start(["/bin/sh", "-c", "exit 7"], limits=limits, env={})
+        watched = Watch(jail, limits, cores=1, keep=1000).run()
+    except (SandboxBroken, OSError) as error:
+        return f"{backend.NAME} does not work here: {error}"
+    if jail.returncode != 7:
+        said = watched.stderr.decode(errors="replace").strip() or f"status {jail.returncode}"
+        return f"{backend.NAME} does not work here: {said}"
+    return ""
+
+
+def _wait_until_ready(runner: Runner, limits: Limits, cores: int) -> None:
+    watch = Watch(runner.jail, limits, cores, keep=2000)
+    try:
+        ready = watch.until_frame(runner.result_fd, RUNNER_PATIENCE_S)
+    finally:
+        watch.close()
+    if ready is None:
+        interpreter = policy.visible().interpreter
+        words = _last_words(runner.jail)
+        raise SandboxBroken(f"{interpreter} does not start in the sandbox: {words}")
 
 
 def _runner_command(

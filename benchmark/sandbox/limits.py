@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 from dataclasses import dataclass, replace
 
 
@@ -11,8 +13,9 @@ class Limits:
 
     ``wall_s`` and ``cpu_s`` are seconds (CPU: user and system, summed over the sandbox's
     processes; ``None``: ``wall_s`` times the number of threads it may use). ``memory_mb`` bounds
-    the address space of each process and the resident memory of all together. ``output_mb``
-    bounds stdout and stderr together, ``scratch_mb`` the files of the private folder.
+    the address space of each process and the resident memory of all together. ``processes`` and
+    ``threads`` count the candidate's own, not the sandbox's. ``output_mb`` bounds stdout and
+    stderr together, ``scratch_mb`` and ``files`` the content of the private folder.
     """
 
     wall_s: float = 60.0
@@ -23,6 +26,7 @@ class Limits:
     open_files: int = 256
     output_mb: int = 16
     scratch_mb: int = 256
+    files: int = 20_000
     idle_s: float | None = None
     """Ends a sandbox that used no CPU for so long (a sleeper); ``None``: never."""
 
@@ -42,12 +46,41 @@ class Limits:
         return self.cpu_s if self.cpu_s is not None else self.wall_s * cores
 
     def rlimits(self, cores: int) -> dict[str, int]:
-        """The limits of each single process, by the names of :mod:`resource`."""
-        return {
+        """The limits of each single process, by the names of :mod:`resource`.
+
+        They are backstops: none is above what this process may set.
+        """
+        wanted = {
             "RLIMIT_AS": self.memory_mb << 20,
             "RLIMIT_CPU": int(self.cpu_budget(cores)) + 2,
             "RLIMIT_FSIZE": self.scratch_mb << 20,
             "RLIMIT_NOFILE": self.open_files,
-            "RLIMIT_NPROC": self.threads,
+            "RLIMIT_NPROC": self.tasks(),
             "RLIMIT_CORE": 0,
         }
+        return {name: _allowed(name, value) for name, value in wanted.items()}
+
+    def tasks(self) -> int:
+        """RLIMIT_NPROC: the kernel counts every thread of the user, so those of today are added."""
+        return self.threads + _tasks_of_user(os.getuid())
+
+
+def _allowed(name: str, value: int) -> int:
+    hard = resource.getrlimit(getattr(resource, name))[1]
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
+
+
+def _tasks_of_user(user: int) -> int:
+    """Threads of all processes of a user; 0 for root, whom the kernel does not count."""
+    total = 0
+    if user == 0:
+        return total
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit():
+            continue
+        try:
+            if entry.stat().st_uid == user:
+                total += len(os.listdir(f"{entry.path}/task"))
+        except OSError:
+            continue
+    return total

@@ -5,6 +5,7 @@ Everything else (home, repository, data, this distribution's own packages) does 
 
 from __future__ import annotations
 
+import fcntl
 import os
 import site
 import sys
@@ -23,16 +24,26 @@ _ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/altern
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
                      "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
                      "BLIS_NUM_THREADS")  # fmt: skip
+_NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl",
+            "/etc/ca-certificates", "/etc/pki")  # fmt: skip
 # Which BLAS kernel a machine must use is a property of the machine, set by its administrator.
 _MACHINE_VARIABLES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
-INSIDE = Path(__file__).parent / "inside"
-"""The two modules that run inside the sandbox."""
+INSIDE = Path(__file__).resolve().parent / "inside"
+"""The modules that run inside the sandbox."""
+
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+PROC = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/loadavg", "/proc/uptime",
+        "/proc/version", "/proc/filesystems")  # fmt: skip
+"""What a candidate may read of ``/proc`` where it has none of its own."""
 
 
 @dataclass(frozen=True)
 class Visible:
-    """Host paths shown read-only at the same place; ``masked`` are hidden again inside them."""
+    """Host paths shown read-only at the same place; ``masked`` are hidden again inside them.
+
+    No path here leads through a symbolic link, so that what is masked is masked by any name.
+    """
 
     paths: tuple[Path, ...]
     symlinks: tuple[tuple[Path, str], ...]
@@ -53,13 +64,14 @@ def visible() -> Visible:
     prefix = Path(sys.base_prefix).resolve()
     if not any(prefix.is_relative_to(path) for path in paths):
         paths.append(prefix)
-    site_dirs = [Path(entry) for entry in _site_dirs() if Path(entry).is_dir()]
+    resolved = dict.fromkeys(Path(entry).resolve() for entry in _site_dirs())
+    site_dirs = [path for path in resolved if path.is_dir()]
     masked = _own_files(site_dirs)
     checkout = Path(__file__).resolve().parents[2]
     if checkout not in site_dirs and any(checkout.is_relative_to(path) for path in paths):
         masked.append(checkout)  # a clone below /usr or the interpreter's prefix
     for entry in site_dirs:
-        shown = any(entry.resolve().is_relative_to(path) for path in paths)
+        shown = any(entry.is_relative_to(path) for path in paths)
         if not shown or any(entry.is_relative_to(path) for path in masked):
             paths.append(entry)
     paths.extend(Path(entry) for entry in _ETC if Path(entry).exists())
@@ -107,14 +119,34 @@ def _own_files(site_dirs: list[Path]) -> list[Path]:
     return sorted(found)
 
 
-def environment(
-    threads: int, scratch: str, extra: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """The whole environment of a candidate: nothing of the parent's but machine settings."""
+def network_files() -> list[Path]:
+    """What name resolution and certificates need, where a candidate may use the network."""
+    return [Path(name) for name in _NETWORK if Path(name).exists()]
+
+
+def memory_file(content: bytes, *, sealed: bool = False) -> int:
+    """A descriptor of a file without a name that holds ``content``; ``sealed``: for ever.
+
+    The descriptor of a named file would let a candidate open that file again, for writing, through
+    ``/proc/self/fd``.
+    """
+    fd = os.memfd_create("sandbox", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    with open(fd, "wb", closefd=False) as file:
+        file.write(content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    if sealed:
+        seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
+    return fd
+
+
+def environment(threads: int, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of a candidate: nothing of the parent's but machine settings.
+
+    Backends add ``HOME`` and ``TMPDIR``, the private folder.
+    """
     return {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "HOME": scratch,
-        "TMPDIR": scratch,
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "PYTHONHASHSEED": "0",

@@ -6,10 +6,9 @@ and keeps the account (time, memory, output tails) that the evaluation reports.
 
 from __future__ import annotations
 
-import shlex
+import os
 import signal
 import tarfile
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +16,9 @@ from typing import IO, Any
 
 from benchmark.artifact import Plain
 from benchmark.evaluator import Call, Completed, Crashed, Failure, Invalid, OutOfMemory, TimedOut
+from benchmark.sandbox import policy
 from benchmark.sandbox.inside import wire
-from benchmark.sandbox.launch import Launcher, Runner
+from benchmark.sandbox.launch import Collection, Launcher, Runner
 from benchmark.sandbox.limits import Limits
 from benchmark.sandbox.watch import Watch, Watched
 
@@ -84,13 +84,13 @@ class Session:
         else:
             runner = self._take_runner(self.limits)
         watch = Watch(runner.jail, self.limits, self.launcher.threads, keep=TAIL_BYTES)
-        before_s = watch.cpu_before_s = runner.jail.usage().cpu_s
+        before_s = watch.cpu_before_s = runner.jail.start_up_s()
         try:
             watched = watch.run(wire.pack(request), runner.control_fd, runner.result_fd)
         finally:
             runner.close()
         jail = runner.jail
-        self.account.add(watched, jail.cpu_s - max(before_s, runner.cpu_s), jail.peak_mb)
+        self.account.add(watched, jail.cpu_s - before_s, jail.peak_mb)
         return _answer(watched, jail.returncode)
 
     def run(
@@ -108,37 +108,32 @@ class Session:
     ) -> Completed:
         """See :meth:`benchmark.evaluator.Sandbox.run`."""
         limits = self.limits.changed(wall_s=wall_s, cpu_s=cpu_s, memory_mb=memory_mb)
-        with tempfile.TemporaryFile() as collected, _opened(stdin) as source:
+        with _nameless() as collected, _opened(stdin) as source:
             jail = self.launcher.start_command(
-                _bringing_back(argv, outputs, collected.fileno()) if outputs else argv,
+                argv,
                 limits,
                 env=env,
                 files=files,
                 visible=visible,
                 stdin=source.fileno(),
-                pass_fds=[collected.fileno()] if outputs else [],
+                collect=Collection(outputs, collected.fileno()) if outputs else None,
             )
-            watched = Watch(jail, limits, self.launcher.threads, keep=None).run()
-            self.account.add(watched, jail.cpu_s, jail.peak_mb)
+            watch = Watch(jail, limits, self.launcher.threads, keep=None)
+            before_s = watch.cpu_before_s = jail.start_up_s()
+            watched = watch.run()
+            cpu_s = max(0.0, jail.cpu_s - before_s)
+            self.account.add(watched, cpu_s, jail.peak_mb)
             _raise_if_ended(watched)
             assert jail.returncode is not None
-            collected.seek(0)
             return Completed(
                 returncode=_signalled(jail.returncode),
                 stdout=watched.stdout,
                 stderr=watched.stderr,
                 outputs=_read_outputs(collected, outputs, limits.scratch_mb << 20),
                 wall_s=watched.wall_s,
-                cpu_s=jail.cpu_s,
+                cpu_s=cpu_s,
                 peak_mb=jail.peak_mb,
             )
-
-
-def _bringing_back(argv: Sequence[str], outputs: Sequence[str], fd: int) -> list[str]:
-    """The command, followed by an archive of its output files into a descriptor of the parent's."""
-    names = " ".join(shlex.quote(name) for name in outputs)
-    script = f'"$@"; status=$?; tar -cf /proc/self/fd/{fd} -- {names} 2>/dev/null; exit $status'
-    return ["/bin/sh", "-c", script, "sh", *argv]
 
 
 def read_source(program: Path) -> str:
@@ -163,10 +158,15 @@ def _answer(watched: Watched, returncode: int | None) -> list[Any]:
             if isinstance(values, list):
                 return values
         elif status in _FAILURES:
-            raise _FAILURES[status](str(message["reason"])[:500])
+            raise _FAILURES[status](_printable(str(message["reason"])[:500]))
     except (wire.WireError, TypeError, KeyError):
         pass
     raise Invalid("the program wrote something else than its answer into the result pipe")
+
+
+def _printable(text: str) -> str:
+    """One line of text that cannot command a terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 _FAILURES: dict[str, type[Failure]] = {
@@ -203,19 +203,21 @@ def _signalled(returncode: int) -> int:
 
 
 def _opened(stdin: bytes | Path) -> IO[bytes]:
-    if isinstance(stdin, Path):
-        return stdin.open("rb")
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the caller's with statement
-    file.write(stdin)
-    file.seek(0)
-    return file
+    """The input as a file that a candidate cannot change, nor learn a path from."""
+    content = stdin.read_bytes() if isinstance(stdin, Path) else stdin
+    return open(policy.memory_file(content, sealed=True), "rb")
+
+
+def _nameless() -> IO[bytes]:
+    return open(policy.memory_file(b""), "rb")
 
 
 def _read_outputs(archive: IO[bytes], wanted: Sequence[str], limit: int) -> dict[str, bytes]:
     """The regular files ``wanted`` of an untrusted tar archive; everything else is ignored."""
     found: dict[str, bytes] = {}
-    if not wanted:
+    if not wanted or os.fstat(archive.fileno()).st_size > 2 * limit:
         return found
+    archive.seek(0)
     try:
         with tarfile.open(fileobj=archive, mode="r:") as tar:
             for member in tar:
@@ -223,6 +225,6 @@ def _read_outputs(archive: IO[bytes], wanted: Sequence[str], limit: int) -> dict
                     content = tar.extractfile(member)
                     assert content is not None
                     found[member.name] = content.read()
-    except (tarfile.TarError, OSError, ValueError):
+    except (tarfile.TarError, OSError, ValueError, EOFError, OverflowError):
         return found
     return found

@@ -19,6 +19,7 @@ from benchmark.sandbox.limits import Limits
 
 FIRST_LOOK_S = 0.02
 LOOK_S = 0.05
+SCRATCH_LOOK_S = 0.25
 READ_BYTES = 1 << 18
 
 Ending = Literal["answered", "exited", "timeout", "out_of_memory", "crashed"]
@@ -166,10 +167,9 @@ class Watch:
             for fd, stream in zip((stdout, stderr), streams, strict=True):
                 _collect(fd, stream, self.limits.output_mb << 20)
         finally:
-            os.close(stdout)
-            os.close(stderr)
+            for fd in (stdout, stderr, self._outer_fd):
+                os.close(fd)
         watched.stdout, watched.stderr = (stream.text() for stream in streams)
-        self.close()
 
 
 def _collect(fd: int, stream: _Stream, limit: int) -> None:
@@ -232,6 +232,7 @@ class _TreeClock:
         self.watch = watch
         self.started = started
         self.next_look = started + FIRST_LOOK_S
+        self.next_scratch_look = started + SCRATCH_LOOK_S
         self.last_cpu_s = 0.0
         self.last_progress = started
 
@@ -249,17 +250,31 @@ class _TreeClock:
             return None
         self.next_look = now + LOOK_S
         usage = jail.usage()
-        jail.peak_mb = max(jail.peak_mb, usage.resident_mb if usage.processes == 1 else 0.0)
         if usage.processes > limits.processes:
             return "crashed", f"started more than {limits.processes} processes"
         if usage.threads > limits.threads:
             return "crashed", f"started more than {limits.threads} threads"
-        if usage.resident_mb > limits.memory_mb:
-            proportional = jail.proportional_mb()
-            jail.peak_mb = max(jail.peak_mb, proportional)
-            if proportional > limits.memory_mb:
-                return "out_of_memory", f"used more than {limits.memory_mb} MB"
-        cpu_s = usage.cpu_s - self.watch.cpu_before_s
+        if jail.measure_peak(usage) > limits.memory_mb:
+            return "out_of_memory", f"used more than {limits.memory_mb} MB"
+        return self._scratch(now) or self._cpu(usage.cpu_s, now)
+
+    def _scratch(self, now: float) -> tuple[Ending, str] | None:
+        """The private folder; looked at less often, since all its files must be visited."""
+        if now < self.next_scratch_look:
+            return None
+        megabytes, files = self.watch.jail.scratch_usage()
+        limits = self.watch.limits
+        # A folder that takes long to visit is visited less often still.
+        self.next_scratch_look = now + max(SCRATCH_LOOK_S, 5 * (time.monotonic() - now))
+        if megabytes > limits.scratch_mb:
+            return "crashed", f"wrote more than {limits.scratch_mb} MB of files"
+        if files > limits.files:
+            return "crashed", f"wrote more than {limits.files} files"
+        return None
+
+    def _cpu(self, used_s: float, now: float) -> tuple[Ending, str] | None:
+        limits = self.watch.limits
+        cpu_s = used_s - self.watch.cpu_before_s
         budget = limits.cpu_budget(self.watch.cores)
         if cpu_s > budget:
             return "timeout", f"used more than {budget:g} s of CPU time"

@@ -14,17 +14,15 @@ import importlib
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.fft
+from numpy.typing import NDArray
 
 from benchmark.evaluator import Unavailable
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Heights: TypeAlias = NDArray[np.float64]
+Heights: TypeAlias = NDArray[np.float64]
 
 DIRECT_UP_TO = 256
 """Cells up to which the direct sum is faster than the transform (measured)."""

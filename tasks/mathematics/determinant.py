@@ -2,20 +2,20 @@
 
 :func:`reduced_determinant` is fast: an n x n matrix of signs is 2**(n-1) times a smaller matrix of
 zeros and ones, whose determinant is found modulo two primes and put together by the Chinese
-remainder theorem. :func:`bareiss_determinant` works on the signs themselves, without division
-remainders, and shares no step with it (E. H. Bareiss, Math. Comp. 22 (1968) 565).
+remainder theorem. :func:`bareiss_determinant` works on the signs themselves in integers, where
+every division is without remainder, and shares no step with it
+(E. H. Bareiss, Math. Comp. 22 (1968) 565).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 PRIMES = (2**31 - 1, 2**31 - 19)
-"""The two largest primes below 2**31: a product of two residues fits into 63 bits."""
+"""The two largest primes below 2**31: a product of two residues fits into 62 bits."""
 
 
 def zero_one_matrix(signs: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -32,14 +32,13 @@ def zero_one_matrix(signs: NDArray[np.int64]) -> NDArray[np.int64]:
 def reduced_determinant(signs: NDArray[np.int64]) -> int:
     """abs(det(signs)) / 2**(n-1), exactly, for an (n, n) matrix of +1 and -1.
 
-    Raises ``ValueError`` where Hadamard's bound leaves room for more than two primes can tell
-    (n > 36).
+    Raises ``ValueError`` for n > 37, where Hadamard's bound exceeds what two primes can tell.
     """
     n = len(signs)
-    if n**n >= (math.prod(PRIMES) << (n - 2)) ** 2 if n > 1 else False:
-        raise ValueError(f"order {n} is too large for two primes below 2**31")
-    matrix = zero_one_matrix(signs)
     first, second = PRIMES
+    if 4 * n**n >= ((first * second) << (n - 1)) ** 2:
+        raise ValueError(f"a determinant of order {n} may be too large for two primes")
+    matrix = zero_one_matrix(signs)
     residue, other = (modular_determinant(matrix, prime) for prime in PRIMES)
     value = residue + first * ((other - residue) * pow(first, -1, second) % second)
     return min(value, first * second - value)
@@ -77,7 +76,10 @@ def bareiss_determinant(matrix: Sequence[Sequence[int]]) -> int:
             sign = -sign
         pivot, *top = rest[0]
         rest = [
-            [(pivot * entry - row[0] * above) // previous for entry, above in zip(row[1:], top)]
+            [
+                (pivot * entry - row[0] * above) // previous
+                for entry, above in zip(row[1:], top, strict=True)
+            ]
             for row in rest[1:]
         ]
         previous = pivot

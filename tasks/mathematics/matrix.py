@@ -19,13 +19,12 @@ def real_matrix(value: Any, rows: int, columns: int, name: str) -> NDArray[np.fl
     """
     if not isinstance(value, list | tuple | np.ndarray):
         raise Invalid(
-            f"{name}: got a {type_name(value)}; expected an array or a list of rows of numbers"
+            f"{name}: got a value of type {type_name(value)}; expected an array or rows of numbers"
         )
     try:
         array = np.asarray(value)
-    except (ValueError, OverflowError):
-        # numpy has no array for rows of unequal length, nor for integers beyond the doubles
-        raise Invalid(f"{name}: not {rows} equal rows of {columns} moderate numbers") from None
+    except ValueError:  # rows of unequal length
+        raise Invalid(f"{name}: not {rows} rows of {columns} numbers") from None
     if array.shape != (rows, columns):
         raise Invalid(f"{name}: shape is {array.shape}; expected ({rows}, {columns})")
     if array.dtype.kind not in "biuf":

@@ -29,8 +29,8 @@ def list_artifact(returned: Any) -> Artifact:
     return Artifact(heights if claim is None else {"construction": heights, "claim": claim})
 
 
-def clipped_heights(artifact: Artifact) -> Heights:
-    """The heights of an artifact, clipped to [0, 1000]; raises :class:`Invalid` for a tiny sum."""
+def given_heights(artifact: Artifact) -> Heights:
+    """The heights of an artifact as given; raises :class:`Invalid` for a tiny or negative sum."""
     heights = stored_heights(artifact.construction, MOST_CELLS)
     total = float(np.maximum(heights, 0.0).sum())
     if total < LEAST_SUM:
@@ -38,14 +38,21 @@ def clipped_heights(artifact: Artifact) -> Heights:
             f"the heights sum to {total:.3g} after setting negative ones to 0; "
             f"at least {LEAST_SUM} is needed (scale them up: the value does not change)"
         )
+    return heights
+
+
+def clipped(heights: Heights) -> Heights:
+    """The heights that are scored: clipped to [0, 1000]."""
     return np.clip(heights, 0.0, CAP)
 
 
-def clipping_note(artifact: Artifact) -> list[str]:
+def clipping_note(given: Heights) -> list[str]:
     """A sentence on how many heights were clipped; empty when none was."""
-    heights = stored_heights(artifact.construction, MOST_CELLS)
-    negative, high = int((heights < 0.0).sum()), int((heights > CAP).sum())
-    counted = [(negative, "negative heights counted as 0"), (high, f"heights as {CAP:.0f}")]
+    negative, high = int((given < 0.0).sum()), int((given > CAP).sum())
+    counted = [
+        (negative, "negative heights counted as 0"),
+        (high, f"higher heights counted as {CAP:.0f}"),
+    ]
     return [f"{count} {text}" for count, text in counted if count]
 
 

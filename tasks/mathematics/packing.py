@@ -113,7 +113,7 @@ def strict_sum(circles: NDArray[np.float64], gaps: Gaps) -> float | None:
     packing = ExactPacking(circles)
     twice = packing.twice_reduction(
         zip(first[near].tolist(), second[near].tolist(), strict=True),
-        np.argwhere(of_walls >= least).tolist(),
+        ((wall, circle) for wall, circle in np.argwhere(of_walls >= least).tolist()),
     )
     return round_down(packing.total(twice))
 

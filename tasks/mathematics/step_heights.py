@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from benchmark.candidates import type_name
 from benchmark.evaluator import Invalid
-
-if TYPE_CHECKING:
-    from tasks.mathematics.autoconvolution import Heights
+from tasks.mathematics.autoconvolution import Heights
 
 _DIGITS = Context(prec=40)
 _BEYOND_DOUBLES = 2**1023

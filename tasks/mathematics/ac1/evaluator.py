@@ -14,7 +14,13 @@ from benchmark.candidates import PythonConstruction
 from benchmark.evaluator import Score, Stage
 from tasks.mathematics import autoconvolution as ac
 from tasks.mathematics import step_pictures
-from tasks.mathematics.nonnegative import claim_note, clipped_heights, clipping_note, list_artifact
+from tasks.mathematics.nonnegative import (
+    claim_note,
+    clipped,
+    clipping_note,
+    given_heights,
+    list_artifact,
+)
 from tasks.mathematics.step_heights import exact_facts, lags_near
 
 if TYPE_CHECKING:
@@ -30,15 +36,15 @@ class FirstAutocorrelation(PythonConstruction):
 
     def score(self, artifact: Artifact, stage: Stage) -> Score:
         """C1 of the heights clipped to [0, 1000]; a claim is compared but never scored."""
-        a = clipped_heights(artifact)
-        n = len(a)
+        given = given_heights(artifact)
+        a, n = clipped(given), len(given)
         values = ac.autoconvolution(a)
         peak = ac.autoconvolution_peak(a, values)
         c1 = 2.0 * n * peak / float(a.sum()) ** 2
         near = lags_near(values, peak)
         notes = [
             f"{near:.0f} of {2 * n - 1} values of f*f are within 1e-6 of the maximum",
-            *clipping_note(artifact),
+            *clipping_note(given),
             *claim_note(artifact, c1, "C1"),
         ]
         return Score(
@@ -50,14 +56,14 @@ class FirstAutocorrelation(PythonConstruction):
 
     def certify(self, artifact: Artifact) -> dict[str, str]:
         """C1 in exact arithmetic, a proven upper bound of the constant."""
-        a = clipped_heights(artifact)
+        a = clipped(given_heights(artifact))
         values, exponent = ac.exact_autoconvolution(a)
         peak = Fraction(max(values), 1 << exponent)
         return exact_facts("c1", 2 * len(a) * peak / ac.exact_sum(a) ** 2)
 
     def draw(self, artifact: Artifact, figure: Figure) -> None:
         """f with integral 1 above, f*f below; its maximum is C1."""
-        step_pictures.draw_autoconvolution(figure, clipped_heights(artifact), "C1")
+        step_pictures.draw_autoconvolution(figure, clipped(given_heights(artifact)), "C1")
 
 
 EVALUATOR = FirstAutocorrelation

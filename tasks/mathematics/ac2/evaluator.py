@@ -8,6 +8,7 @@ end values y, z to the squared norm: in total (2 <c, c> + sum_k c_k c_{k+1}) / 3
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,13 @@ from benchmark.candidates import PythonConstruction
 from benchmark.evaluator import Score, Stage
 from tasks.mathematics import autoconvolution as ac
 from tasks.mathematics import step_pictures
-from tasks.mathematics.nonnegative import claim_note, clipped_heights, clipping_note, list_artifact
+from tasks.mathematics.nonnegative import (
+    claim_note,
+    clipped,
+    clipping_note,
+    given_heights,
+    list_artifact,
+)
 from tasks.mathematics.step_heights import exact_facts, lags_near
 
 if TYPE_CHECKING:
@@ -33,8 +40,8 @@ class SecondAutocorrelation(PythonConstruction):
 
     def score(self, artifact: Artifact, stage: Stage) -> Score:
         """C2 of the heights clipped to [0, 1000]; a claim is compared but never scored."""
-        a = clipped_heights(artifact)
-        n = len(a)
+        given = given_heights(artifact)
+        a, n = clipped(given), len(given)
         c = ac.autoconvolution(a)
         peak = ac.autoconvolution_peak(a, c)
         mass = float(a.sum()) ** 2  # sum(c), without the transform's error
@@ -43,7 +50,7 @@ class SecondAutocorrelation(PythonConstruction):
         near = lags_near(c, peak)
         notes = [
             f"{near:.0f} of {2 * n - 1} values of f*f are within 1e-6 of the maximum",
-            *clipping_note(artifact),
+            *clipping_note(given),
             *claim_note(artifact, c2, "C2"),
         ]
         return Score(
@@ -62,14 +69,14 @@ class SecondAutocorrelation(PythonConstruction):
 
     def certify(self, artifact: Artifact) -> dict[str, str]:
         """C2 in exact arithmetic, a proven lower bound of the constant."""
-        c, _ = ac.exact_autoconvolution(clipped_heights(artifact))  # C2 has no scale
+        c, _ = ac.exact_autoconvolution(clipped(given_heights(artifact)))  # C2 has no scale
         squares = sum(2 * value * value for value in c)
-        squares += sum(value * following for value, following in zip(c, c[1:], strict=False))
+        squares += sum(value * following for value, following in pairwise(c))
         return exact_facts("c2", Fraction(squares, 3 * sum(c) * max(c)))
 
     def draw(self, artifact: Artifact, figure: Figure) -> None:
         """f with integral 1 above, f*f below."""
-        step_pictures.draw_autoconvolution(figure, clipped_heights(artifact), "max f*f")
+        step_pictures.draw_autoconvolution(figure, clipped(given_heights(artifact)), "max f*f")
 
 
 EVALUATOR = SecondAutocorrelation

@@ -124,7 +124,7 @@ def _unit_mass(given: ac.Heights) -> ac.Heights:
         return given
     if total == 0.0:
         raise Invalid("all heights are 0; the integral must be 1")
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         scaled = given * (wanted / total)
     _check_range(scaled, f" after scaling the integral from {total / wanted:.6g} to 1")
     return scaled

@@ -51,7 +51,7 @@ class BatchReactor(PayloadSolver):
         for name, column in zip("ABC", states.T, strict=True):
             below.plot(kinetics.TIMES, column, label=name, linewidth=2.5 if name == "B" else 1.2)
         below.set(xlabel="time", ylabel="concentration", xlim=(0, 1), ylim=(0, 1.02))
-        below.legend(loc="upper right")
+        below.legend(loc="upper center", ncols=3)
 
 
 def valid_profile(artifact: Artifact) -> list[float]:

@@ -36,9 +36,7 @@ class LowAutocorrelation(PayloadSolver):
             f"energy {energy}, merit factor {merit:.4f}; "
             f"largest autocorrelation {correlations[worst]} at lag {worst + 1}"
         )
-        return Score(
-            combined, combined, {"energy": float(energy), "merit_factor": merit}, feedback
-        )
+        return Score(combined, combined, {"energy": float(energy), "merit_factor": merit}, feedback)
 
     def draw(self, artifact: Artifact, figure: Figure) -> None:
         sequence = valid_sequence(artifact)

@@ -26,13 +26,13 @@ def draw(points: Sequence[Sequence[float]], energy: float, figure: Figure) -> No
             ends = np.array([points[i], points[j]])
             space.plot(*ends.T, color="0.55", linewidth=1)
     atoms = np.array(points)
-    # the default sphere of influence: nearer to the centre of mass, warmer colour
-    depth = np.linalg.norm(atoms - atoms.mean(axis=0), axis=1)
-    space.scatter(*atoms.T, s=180, c=-depth, cmap="coolwarm", edgecolor="black", depthshade=False)
+    out = np.linalg.norm(atoms - atoms.mean(axis=0), axis=1)  # inner atoms get warm colours
+    space.scatter(*atoms.T, s=180, c=-out, cmap="coolwarm", edgecolor="black", depthshade=False)
     half = max(float(np.ptp(atoms, axis=0).max()) / 2, 0.5)
     middle = (atoms.max(axis=0) + atoms.min(axis=0)) / 2
     for axis, centre in zip("xyz", middle, strict=True):
         space.set(**{f"{axis}lim": (centre - half, centre + half), f"{axis}label": axis})
+        space.locator_params(axis=axis, nbins=4)
     space.set_box_aspect((1, 1, 1))
     space.set_title(f"{len(points)} atoms, energy {energy:.6g}")
 

@@ -79,7 +79,8 @@ class PressureVessel(PayloadSolver):
         margins = design.margins()
         feedback = (
             f"cost {cost:.6f}; to spare: shell {margins['shell_margin']:.6f} in, "
-            f"head {margins['head_margin']:.6f} in, volume {margins['volume_margin']:.3e} of minimum"
+            f"head {margins['head_margin']:.6f} in, "
+            f"volume {margins['volume_margin']:.3e} of the minimum"
         )
         return Score(combined, combined, {"cost": cost, **margins}, feedback)
 

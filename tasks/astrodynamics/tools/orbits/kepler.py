@@ -14,9 +14,11 @@ import numpy as np
 
 from .vectors import Triple, Vector, VectorLike, triple
 
-_ITERATIONS = 100
+_ITERATIONS = 120
+_BISECT_FROM = 50  # by then rounding noise, not the function, decides the steps
 # Laguerre converges with third order here: a step this small leaves no error worth another one.
-_LAST_STEP = 1e-9
+LAST_STEP = 1e-9
+DEEP_DIVE = 1e4  # cancellation, in units of rounding errors, that an inbound hyperbola may suffer
 
 
 def propagate(r0: VectorLike, v0: VectorLike, tof: float, mu: float) -> tuple[Vector, Vector]:
@@ -44,17 +46,53 @@ def propagate_triples(r0: Triple, v0: Triple, tof: float, mu: float) -> tuple[Tr
         tof = math.remainder(tof, 2.0 * math.pi / (root_mu * alpha * math.sqrt(alpha)))
     # Backwards in time is forwards along the mirrored orbit.
     sign = 1.0 if tof >= 0.0 else -1.0
+    dive = -alpha * radius * radius
+    if dive > 0.0 and sign * sigma < 0.0 and dive > DEEP_DIVE * (2.0 * radius + dive - sigma * sigma):
+        return _past_the_periapsis(r0, v0, tof, mu, alpha, sigma)
     u1, u2, r = _universal(sign * tof * root_mu, radius, sign * sigma, alpha)
     if not r > 0.0:
         raise ValueError("the orbit runs into the centre at the end of this arc")
     f = 1.0 - u2 / radius
-    g = sign * (radius * u1 + sign * sigma * u2) / root_mu
+    g = (sign * radius * u1 + sigma * u2) / root_mu
     f_dot = -sign * root_mu * u1 / (r * radius)
     g_dot = 1.0 - u2 / r
     return (
         (f * x + g * vx, f * y + g * vy, f * z + g * vz),
         (f_dot * x + g_dot * vx, f_dot * y + g_dot * vy, f_dot * z + g_dot * vz),
     )
+
+
+def _past_the_periapsis(
+    r0: Triple, v0: Triple, tof: float, mu: float, alpha: float, sigma: float
+) -> tuple[Triple, Triple]:
+    """Propagation on a fast hyperbola towards its periapsis, with anomalies counted from there.
+
+    Counted from the start, large terms would cancel; in the perifocal frame all have one sign.
+    """
+    root_mu = math.sqrt(mu)
+    start, speed = np.array(r0), np.array(v0)
+    momentum = np.cross(start, speed)
+    h = math.sqrt(momentum @ momentum)
+    if h == 0.0:
+        raise ValueError("the orbit runs straight into the centre")
+    parameter = h * h / mu
+    eccentricity = math.sqrt(1.0 - alpha * parameter)
+    q = parameter / (1.0 + eccentricity)
+    root = math.sqrt(-alpha)
+    _, u1, u2, u3 = universal_functions(math.asinh(root * sigma / eccentricity) / root, alpha)
+    x0, y0 = q - u2, math.sqrt(parameter) * u1
+    since = q * u1 + u3 + root_mu * tof  # root_mu times the time from the periapsis to the end
+    u1, u2, r = _universal(abs(since), q, 0.0, alpha)
+    u1 = math.copysign(u1, since)
+    outward = start / math.sqrt(start @ start)
+    onward = np.cross(momentum / h, outward)
+    radius = math.hypot(x0, y0)
+    to_periapsis = (x0 * outward - y0 * onward) / radius
+    across = (y0 * outward + x0 * onward) / radius
+    u0 = 1.0 - alpha * u2
+    r1 = (q - u2) * to_periapsis + math.sqrt(parameter) * u1 * across
+    v1 = (root_mu / r) * (math.sqrt(parameter) * u0 * across - u1 * to_periapsis)
+    return triple(r1), triple(v1)
 
 
 def _universal(
@@ -66,7 +104,7 @@ def _universal(
     """
     low, high = 0.0, math.inf
     chi = _first_guess(target, radius, sigma, alpha)
-    for _ in range(_ITERATIONS):
+    for iteration in range(_ITERATIONS):
         try:
             u0, u1, u2, u3 = universal_functions(chi, alpha)
         except OverflowError:
@@ -75,18 +113,20 @@ def _universal(
         miss = radius * u1 + sigma * u2 + u3 - target
         r = radius * u0 + sigma * u1 + u2
         curvature = sigma * u0 + (1.0 - alpha * radius) * u1
-        if miss > 0.0:
-            high = chi
-        else:
+        if miss <= 0.0:
             low = chi
+        else:  # also where the terms have overflown to something undefined
+            high = chi
         slope = r + math.sqrt(abs(16.0 * r * r - 20.0 * miss * curvature))
-        step = -5.0 * miss / slope if slope > 0.0 else math.inf
+        step = -5.0 * miss / slope if slope > 0.0 else math.nan
         moved = chi + step
-        if abs(step) <= _LAST_STEP * abs(moved) or step == 0.0:
-            u0, u1, u2, _ = universal_functions(moved, alpha)
-            return u1, u2, radius * u0 + sigma * u1 + u2
-        if not low < moved < high:
+        if abs(step) <= LAST_STEP * abs(moved):
+            # The step is so small that the functions follow it linearly.
+            return u1 + step * u0, u2 + step * u1, r + step * curvature
+        if iteration >= _BISECT_FROM or not low < moved < high:
             moved = 0.5 * (low + high) if high < math.inf else 2.0 * chi
+            if not low < moved < high:  # neighbouring numbers: rounding decides the rest
+                return u1, u2, r
         chi = moved
     raise ValueError("Kepler's equation has no solution in double precision for this arc")
 
@@ -123,7 +163,7 @@ def universal_functions(chi: float, alpha: float) -> tuple[float, float, float, 
         c3 = (root - sine) / (z * root)
         return math.cosh(root), chi * sine / root, chi * chi * c2, chi * chi * chi * c3
     c2 = c3 = 0.0
-    for factor_2, factor_3 in _STUMPFF_SERIES:
+    for factor_2, factor_3 in STUMPFF_SERIES:
         c2 = factor_2 - z * c2
         c3 = factor_3 - z * c3
     chi_2 = chi * chi
@@ -131,6 +171,6 @@ def universal_functions(chi: float, alpha: float) -> tuple[float, float, float, 
 
 
 # Coefficients of the Stumpff functions c2 and c3 in powers of -z, highest first.
-_STUMPFF_SERIES = tuple(
+STUMPFF_SERIES = tuple(
     (1.0 / math.factorial(2 * k + 2), 1.0 / math.factorial(2 * k + 3)) for k in range(9, -1, -1)
 )

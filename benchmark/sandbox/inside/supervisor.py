@@ -1,0 +1,142 @@
+"""The trusted process at the top of a jail without namespaces: it confines, reaps and ends.
+
+It starts the untrusted command as its child, confined before it executes anything. Processes that
+leave their parent or session come back to it (it is their sub-reaper), so it can end them all. It
+does so when the command is over, when the harness asks (SIGTERM) and when the harness dies.
+Where Landlock knows signals, the candidate's processes cannot signal this one, and it can signal
+nothing but them: one ``kill(-1)`` ends all of them at once, however fast they fork.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import marshal
+import os
+import signal
+import struct
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    from benchmark.sandbox.inside import landlock, seccomp, tree
+else:
+    import landlock
+    import seccomp
+    import tree
+
+_SET_DEATH_SIGNAL, _DROP_BOUNDING, _SET_SUBREAPER, _NO_NEW_PRIVILEGES = 1, 24, 36, 38
+_CAPABILITY_VERSION_3 = 0x20080522
+_NEW_NETWORK_NAMESPACE = 0x40000000
+
+
+def main(settings_fd: int) -> NoReturn:
+    """Read the settings, start the command, wait, end everything, exit with its status.
+
+    Settings (marshalled dictionary): ``harness`` process id, ``argv``, ``paths`` for Landlock
+    (``None``: do without), ``network``, ``tasks`` (RLIMIT_NPROC or ``None``), and ``report``, the
+    descriptor that hears the id of the command's process, or what went wrong.
+    """
+    with open(settings_fd, "rb") as file:
+        settings = marshal.loads(file.read())
+    report = settings["report"]
+    os.set_inheritable(report, False)
+    _prctl(_SET_SUBREAPER, 1)
+    _prctl(_SET_DEATH_SIGNAL, signal.SIGTERM)
+    if os.getppid() != settings["harness"]:
+        os._exit(1)  # the harness died before it could be asked about
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGCHLD})
+    _prctl(_NO_NEW_PRIVILEGES, 1)
+    alone = settings["paths"] is not None and landlock.abi() >= landlock.SIGNALS_SINCE
+    if alone:
+        landlock.keep_signals()
+    supervisor = os.getpid()
+    child = os.fork()
+    if not child:
+        _become_command(settings, supervisor)
+    os.write(report, b"%d\n" % child)
+    os.close(report)
+    status = _wait_for(child)
+    _end_all(alone)
+    os._exit(status)
+
+
+def _become_command(settings: dict[str, Any], supervisor: int) -> NoReturn:
+    """In the child: confine, then execute. Failures are reported to the harness."""
+    try:
+        os.setsid()
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, commands must not
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        protected = (settings["harness"], supervisor, -os.getpgid(supervisor),
+                     -os.getpgid(settings["harness"]))  # fmt: skip
+        filter_program = seccomp.program(seccomp.without_namespaces(protected, settings["network"]))
+        if not filter_program and not settings["network"]:
+            _leave_network()
+        if settings["tasks"] is not None:
+            _limit_tasks(settings["tasks"])
+        _drop_capabilities()
+        if settings["paths"] is not None:
+            landlock.restrict(settings["paths"], settings["network"])
+        if filter_program:
+            seccomp.install(filter_program)
+        argv = settings["argv"]
+        os.execve(argv[0], argv, os.environ)
+    except BaseException as error:
+        os.write(settings["report"], f"error: {error}\n".encode())
+    os._exit(1)
+
+
+def _limit_tasks(tasks: int) -> None:
+    import resource
+
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    if hard != resource.RLIM_INFINITY:
+        tasks = min(tasks, hard)
+    resource.setrlimit(resource.RLIMIT_NPROC, (tasks, tasks))
+
+
+def _leave_network() -> None:
+    """Where system calls cannot be filtered: an empty network, if this process may have one."""
+    ctypes.CDLL(None).unshare(_NEW_NETWORK_NAMESPACE)
+
+
+def _drop_capabilities() -> None:
+    """Give up all capabilities for good: a candidate started by root is no administrator."""
+    for capability in range(64):
+        _prctl(_DROP_BOUNDING, capability)
+    header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.capset(header, bytes(24)):
+        raise OSError(ctypes.get_errno(), "capabilities cannot be given up")
+
+
+def _wait_for(child: int) -> int:
+    """Reap until the command is over or SIGTERM arrives; the exit status as a shell tells it."""
+    while True:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == child:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
+        if not pid and signal.sigwait({signal.SIGTERM, signal.SIGCHLD}) == signal.SIGTERM:
+            return 128 + signal.SIGTERM
+
+
+def _end_all(alone: bool) -> None:
+    """Kill and reap until there is no descendant left. ``alone``: only they get our signals."""
+    while True:
+        if alone:
+            tree.kill_quietly(-1)
+        else:
+            tree.kill_below(os.getpid())
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(0.001)
+
+
+def _prctl(option: int, value: int) -> int:
+    return int(ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), 0, 0, 0))

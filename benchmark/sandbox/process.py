@@ -1,0 +1,226 @@
+"""The weaker backend, for machines without namespaces: a supervised process tree.
+
+A supervisor (:mod:`benchmark.sandbox.inside.supervisor`) starts the candidate in a session of its
+own, in a private temporary folder, with a cleared environment and no capabilities, and ends every
+process of it. The parent watches the folder's size. Where the kernel has them, Landlock restricts
+what can be read to what :mod:`benchmark.sandbox.policy` shows and what can be written to the
+private folder, and a system-call filter takes sockets, other processes and keys away.
+
+What it does not give, compared with bubblewrap: the candidate sees its host process ids, has no
+folders ``/tmp`` and ``/dev/shm`` of its own (:mod:`multiprocessing` locks are not to be had), and
+without Landlock it can read what the user can read.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import marshal
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from benchmark.sandbox import policy, scratch
+from benchmark.sandbox.inside import landlock, tree
+from benchmark.sandbox.jail import Jail, SandboxBroken, stat_fields
+from benchmark.sandbox.limits import Limits
+
+NAME = "process"
+INSIDE = str(policy.INSIDE)
+START_PATIENCE_S = 30.0
+END_PATIENCE_S = 5.0
+_SET_SUBREAPER = 36
+
+
+def level() -> str:
+    """What an evaluation records as its isolation."""
+    return f"{NAME}+landlock" if landlock.abi() else NAME
+
+
+class ProcessJail(Jail):
+    """``outer`` is the supervisor; it exits when no process below it is left.
+
+    If a candidate or the kernel killed it first, its processes come to the harness, which is a
+    sub-reaper too, and are known there by their system-call filter or from an earlier look.
+    """
+
+    def __init__(self, outer: subprocess.Popen[bytes], first: int, folder: Path) -> None:
+        super().__init__(outer, first)
+        self.folder = folder
+
+    def scratch_usage(self) -> tuple[float, int]:
+        return scratch.usage(self.folder, self.untrusted())
+
+    def _kill_tree(self) -> None:
+        os.kill(self.outer.pid, signal.SIGTERM)
+        os.kill(self.outer.pid, signal.SIGCONT)  # a candidate may have stopped it
+        if not self._exits_within(END_PATIENCE_S):
+            self.outer.kill()
+
+    def _clean_up(self) -> None:
+        assert self.returncode is not None
+        if self.returncode < 0:  # it exits by itself only when nothing is left below it
+            self._hunt()
+        scratch.remove(self.folder)
+
+    def _hunt(self) -> None:
+        deadline = time.monotonic() + END_PATIENCE_S
+        while escaped := self._escaped():
+            if time.monotonic() > deadline:
+                raise SandboxBroken(f"processes {sorted(escaped)} cannot be killed")
+            for pid in escaped:
+                tree.kill_below(pid)
+                tree.kill_quietly(pid)
+            time.sleep(0.002)
+            for pid in escaped:
+                _collect(pid)
+
+    def _escaped(self) -> set[int]:
+        """Processes that outlived their supervisor, zombies that we must collect included."""
+        seen = {pid for pid, born in self.ticks_seen if _born(pid) == born}
+        seen.discard(self.outer.pid)
+        own = _filters(os.getpid())
+        return seen | {pid for pid in tree.children(os.getpid()) if _filters(pid) > own}
+
+
+def start(
+    argv: Sequence[str],
+    *,
+    limits: Limits,
+    env: Mapping[str, str],
+    pass_fds: Sequence[int] = (),
+    visible: Sequence[Path] = (),
+    files: Mapping[str, bytes] | None = None,
+    stdin: int = subprocess.DEVNULL,
+    network: bool = False,
+) -> Jail:
+    """Start ``argv`` in a new jail, in a scratch folder that holds ``files``.
+
+    Raises :class:`SandboxBroken` when there is none to be had.
+    """
+    _become_subreaper()
+    folder = Path(tempfile.mkdtemp(prefix="evoduet-"))
+    try:
+        for name, content in (files or {}).items():
+            (folder / name).write_bytes(content)
+            (folder / name).chmod(0o700)
+        report_read, report_write = os.pipe()
+        settings = {
+            "harness": os.getpid(),
+            "argv": list(argv),
+            "paths": _paths(folder, visible, network) if landlock.abi() else None,
+            "network": network,
+            "tasks": limits.tasks() if os.getuid() else None,
+            "report": report_write,
+        }
+        settings_fd = policy.memory_file(marshal.dumps(settings))
+        try:
+            outer = subprocess.Popen(
+                _supervisor_command(settings_fd),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={"HOME": str(folder), "TMPDIR": str(folder), **env},
+                pass_fds=[*pass_fds, settings_fd, report_write],
+                cwd=folder,
+                start_new_session=True,
+            )
+        finally:
+            os.close(settings_fd)
+            os.close(report_write)
+        try:
+            return ProcessJail(outer, _first_process(report_read, outer), folder)
+        finally:
+            os.close(report_read)
+    except OSError as error:
+        scratch.remove(folder)
+        raise SandboxBroken(f"no supervised process: {error}") from None
+    except SandboxBroken:
+        scratch.remove(folder)
+        raise
+
+
+def _supervisor_command(settings_fd: int) -> list[str]:
+    code = f"import sys; sys.path.insert(0, {INSIDE!r}); import supervisor; "
+    interpreter = str(policy.visible().interpreter)
+    return [interpreter, "-I", "-S", "-B", "-c", f"{code}supervisor.main({settings_fd})"]
+
+
+def _first_process(report_fd: int, outer: subprocess.Popen[bytes]) -> int:
+    """Wait until the command has been executed: the report ends, with its id or an error."""
+    content = b""
+    while True:
+        ready, _, _ = select.select([report_fd], [], [], START_PATIENCE_S)
+        part = os.read(report_fd, 4096) if ready else b""
+        if not part:
+            break
+        content += part
+    lines = content.decode(errors="replace").splitlines()
+    if len(lines) == 1 and lines[0].isdigit():
+        return int(lines[0])
+    outer.kill()
+    _, stderr = outer.communicate()
+    problem = " ".join(line for line in lines if not line.isdigit())
+    raise SandboxBroken(problem or stderr.decode(errors="replace").strip() or "no answer")
+
+
+def _paths(folder: Path, visible: Sequence[Path], network: bool) -> list[tuple[str, str]]:
+    shown = [*_shown(network), *((str(path), "read") for path in visible)]
+    return [*shown, (INSIDE, "read"), (str(folder), "write")]
+
+
+@cache
+def _shown(network: bool) -> list[tuple[str, str]]:
+    """The policy as rules that can only allow: what surrounds a masked path is listed alone."""
+    shown = policy.visible()
+    found = [(name, "device") for name in policy.DEVICES]
+    found += [(name, "read") for name in policy.PROC]
+    for path in (*shown.paths, *(policy.network_files() if network else ())):
+        found += _around(path, shown.masked)
+    return found
+
+
+def _around(path: Path, masked: tuple[Path, ...]) -> list[tuple[str, str]]:
+    if path in masked:
+        return []
+    if not any(mask.is_relative_to(path) for mask in masked):
+        return [(str(path), "read")]
+    found = [(str(path), "list")]
+    for child in path.iterdir():
+        found += _around(child, masked)
+    return found
+
+
+def _become_subreaper() -> None:
+    """Orphans whose supervisor died come to us; harmless to processes that the harness has."""
+    ctypes.CDLL(None).prctl(_SET_SUBREAPER, 1, 0, 0, 0)
+
+
+def _born(pid: int) -> int | None:
+    """Start time in ticks since boot, together with the id unique; None when it is gone."""
+    fields = stat_fields(pid)
+    return int(fields[19]) if fields is not None and fields[0] != b"Z" else None
+
+
+def _filters(pid: int) -> int:
+    """How many system-call filters bind a process; they are inherited and cannot be shed."""
+    try:
+        content = Path(f"/proc/{pid}/status").read_bytes()
+    except OSError:
+        return 0
+    for line in content.splitlines():
+        if line.startswith(b"Seccomp_filters:"):
+            return int(line.split()[1])
+    return 0
+
+
+def _collect(pid: int) -> None:
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        pass  # not our child: whoever is its parent collects it

@@ -1,0 +1,1 @@
+"""Interplanetary tours with gravity assists and impulsive manoeuvres, minimising total delta-v."""

@@ -1,0 +1,9 @@
+"""Earth to capture at Saturn, flybys of Venus, Earth, Mars and Jupiter allowed.
+
+Minimise the total delta-v. The rules are those of every tour (``tasks/astrodynamics/tour.py``); the
+instance is ``data/problem.json`` beside this file.
+"""
+
+from tasks.astrodynamics.tour import Tour
+
+EVALUATOR = Tour

@@ -1,0 +1,1 @@
+"""Orbital dynamics: propagation, Lambert's problem, gravity assists."""

@@ -1,0 +1,1 @@
+"""Module names of published programs; everything here is done by :mod:`orbits`."""
