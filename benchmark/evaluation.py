@@ -126,7 +126,7 @@ def evaluate(
     if job.program is not None and not job.program.is_file():
         raise FileNotFoundError(f"{job.program}: there is no such file")
     results = [job.stages(stage) for _ in range(repeats)]
-    return results[0] if repeats == 1 else _summary(results)
+    return results[0] if repeats == 1 else _summary(results, setup)
 
 
 def prepare(
@@ -235,7 +235,9 @@ class _Job:
         artifact: Artifact,
     ) -> Evaluation:
         anchors = self.task.declared.anchors
-        comparable = self.setup.variant == "official" and score.objective is not None
+        comparable = (
+            self.setup.variant == "official" and score.comparable and score.objective is not None
+        )
         gain = ndg(score.objective, anchors.initial.value, anchors.sota.value)
         return replace(
             self._record(stage, "valid", account, artifact),
@@ -291,7 +293,6 @@ class _Job:
             },
         )
 
-
     def _data_digests(self) -> dict[str, str]:
         try:
             return data_store().digests(self.task, self.setup.variant)
@@ -317,31 +318,43 @@ def _joined(search: Evaluation, report: Evaluation) -> Evaluation:
     )
 
 
-def _summary(results: list[Evaluation]) -> Evaluation:
-    """Mean over repeats, each value kept; the first failure is the verdict of all."""
+def _summary(results: list[Evaluation], setup: Setup) -> Evaluation:
+    """Mean over repeats, each value kept; the first failure is the verdict of all.
+
+    Unless the evaluator gives failed repeats a value: then they count with it, and the repeats fail
+    together only when every one did.
+    """
     rows = tuple(
         {"status": r.status, "search": r.search, "objective": r.objective, "ndg": r.ndg}
         for r in results
     )
-    failed = next((result for result in results if not result.valid), None)
-    if failed is not None:
-        return replace(failed, repeats=rows)
-
-    def mean(name: str) -> float | None:
-        values = [getattr(result, name) for result in results]
-        return None if None in values else math.fsum(values) / len(values)
-
-    searches = [result.search for result in results if result.search is not None]
-    spread = statistics.stdev(searches) if len(searches) > 1 else 0.0
+    counted = [result for result in results if result.valid]
+    failed = [result for result in results if not result.valid]
+    if failed:
+        value = load_evaluator(setup).failed_repeat if counted else None
+        if value is None or any(result.status == "unavailable" for result in failed):
+            return replace(failed[0], repeats=rows)
+        counted += [replace(counted[0], search=value, objective=value) for _ in failed]
+    objective = _mean(counted, "objective")
+    anchors = setup.task.declared.anchors
+    gain = ndg(objective, anchors.initial.value, anchors.sota.value)
+    defined = objective is not None and counted[0].ndg is not None
+    spread = statistics.stdev([result.search or 0.0 for result in counted])
     return replace(
-        results[0],
-        search=mean("search"),
-        objective=mean("objective"),
-        ndg=mean("ndg"),
-        ndg_raw=mean("ndg_raw"),
-        metrics={**results[0].metrics, "search_stdev": spread},
+        counted[0],
+        search=_mean(counted, "search"),
+        objective=objective,
+        ndg=gain.value if defined else None,
+        ndg_raw=gain.raw if defined else None,
+        metrics={**counted[0].metrics, "search_stdev": spread},
+        reason=failed[0].reason if failed else "",
         wall_s=math.fsum(result.wall_s for result in results),
         cpu_s=math.fsum(result.cpu_s for result in results),
         peak_mb=max(result.peak_mb for result in results),
         repeats=rows,
     )
+
+
+def _mean(results: list[Evaluation], name: str) -> float | None:
+    values = [getattr(result, name) for result in results]
+    return None if None in values else math.fsum(values) / len(values)

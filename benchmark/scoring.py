@@ -14,6 +14,7 @@ import resource
 import select
 import subprocess
 import sys
+import tempfile
 import time
 
 from benchmark.artifact import Artifact
@@ -32,35 +33,28 @@ def score_in_process(evaluator: Evaluator, artifact: Artifact, stage: Stage) -> 
     """
     # Pickles pass between two trusted processes of ours; the artifact in them is plain data.
     request = pickle.dumps((evaluator.setup, artifact, stage))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "benchmark.scoring"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        start_new_session=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
+        stdin.write(request)
+        stdin.seek(0)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "benchmark.scoring"],
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            start_new_session=True,
+        )
         try:
-            process.stdin.write(request)
-            process.stdin.close()
-        except BrokenPipeError:
-            pass  # it died at once; what it said on stderr is reported below
-        if _read(process, 1, START_PATIENCE_S) != _READY:
+            if _read(process, 1, START_PATIENCE_S) != _READY:
+                stderr.seek(0)
+                said = stderr.read().decode(errors="replace").strip().splitlines()
+                raise RuntimeError(f"the scorer does not start: {said[-1] if said else '?'}")
+            return _verdict(_read(process, None, SCORER_WALL_S))
+        finally:
             process.kill()
-            assert process.stderr is not None
-            said = process.stderr.read().decode(errors="replace").strip().splitlines()
-            raise RuntimeError(f"the scorer does not start: {said[-1] if said else 'no answer'}")
-        answer = _read(process, None, SCORER_WALL_S)
-    finally:
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()
-    return _verdict(answer)
+            process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
 
 
 def _read(process: subprocess.Popen[bytes], size: int | None, patience_s: float) -> bytes | None:

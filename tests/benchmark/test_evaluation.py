@@ -147,12 +147,7 @@ def test_missing_tools_make_a_task_unavailable(tmp_path: Path) -> None:
 
 def test_scoring_in_its_own_process(tmp_path: Path) -> None:
     folder = write_toy_task(tmp_path)
-    source = (folder / "evaluator.py").read_text()
-    isolated = source.replace(
-        "class VectorSum(PythonConstruction):",
-        "class VectorSum(PythonConstruction):\n    score_in_process = True\n",
-    )
-    (folder / "evaluator.py").write_text(isolated)
+    in_its_own_process(folder)
     assert evaluate(str(folder), artifact=Artifact([1.0])).search == 1.0
     assert evaluate(str(folder), artifact=Artifact([3.0])).status == "invalid"
 
@@ -166,3 +161,49 @@ def test_prewarmed_sandboxes_serve_one_candidate_each(task: str, tmp_path: Path)
     with Harness(prewarm=True) as harness:
         for _ in range(3):
             assert evaluate(task, path, harness=harness).search == 1.0
+
+
+def test_failed_repeats_can_count_with_a_value(tmp_path: Path) -> None:
+    folder = write_toy_task(tmp_path)
+    source = (folder / "evaluator.py").read_text()
+    head = "class VectorSum(PythonConstruction):\n"
+    (folder / "evaluator.py").write_text(source.replace(head, head + "    failed_repeat = 0.0\n"))
+    text = (
+        "import random\ndef run_code():\n"
+        "    assert random.SystemRandom().random() < 0.6\n    return [1.0, 1.0]\n"
+    )
+    repeated = evaluate(str(folder), program(tmp_path, text), repeats=12)
+    statuses = [row["status"] for row in repeated.repeats]
+    assert set(statuses) == {"valid", "crashed"}
+    assert repeated.search == pytest.approx(2.0 * statuses.count("valid") / 12)
+    assert repeated.ndg_raw == pytest.approx(100 * (repeated.search - 1) / 2)
+
+
+def in_its_own_process(folder: Path, *changes: tuple[str, str]) -> None:
+    head = "class VectorSum(PythonConstruction):\n"
+    source = (folder / "evaluator.py").read_text()
+    for old, new in ((head, head + "    score_in_process = True\n"), *changes):
+        assert old in source
+        source = source.replace(old, new, 1)
+    (folder / "evaluator.py").write_text(source)
+
+
+def test_a_scorer_that_explodes_makes_the_artifact_invalid(tmp_path: Path) -> None:
+    folder = write_toy_task(tmp_path)
+    bomb = (
+        "        if vector.size == 1:\n            np.zeros(10**10)\n"
+        "        if vector.size == 2:\n            import os; os._exit(3)\n"
+    )
+    in_its_own_process(folder, ("        total =", bomb + "        total ="))
+    assert "more than 2048 MB" in evaluate(str(folder), artifact=Artifact([1.0])).reason
+    assert "broke its process" in evaluate(str(folder), artifact=Artifact([1.0, 0.0])).reason
+    assert evaluate(str(folder), artifact=Artifact([1.0, 0.0, 0.0])).valid
+
+
+def test_a_scorer_that_does_not_start_is_our_fault(tmp_path: Path) -> None:
+    folder = write_toy_task(tmp_path)
+    failing = "if 'scoring' in __import__('sys').argv[0]:\n    raise OSError('broken')\n"
+    in_its_own_process(folder, ("import math\n", failing + "import math\n"))
+    result = evaluate(str(folder), artifact=Artifact([1.0]))
+    assert result.status == "unavailable"
+    assert "the scorer does not start: OSError: broken" in result.reason

@@ -36,6 +36,13 @@ def state(boundary, epoch):
     return tools.ephem(boundary["planet_id"], epoch)
 
 
+def encounters(sequence, epochs):
+    """States of the start, of the planets flown by and of the end."""
+    flybys = zip(sequence, epochs[1:-1], strict=True)
+    planets = [tools.ephem(planet, epoch) for planet, epoch in flybys]
+    return [state(START, epochs[0]), *planets, state(END, epochs[-1])]
+
+
 def boundary_cost(boundary, v_spacecraft, v_reference):
     """Delta-v of leaving or arriving with this excess velocity."""
     excess = np.linalg.norm(v_spacecraft - v_reference)
@@ -83,9 +90,7 @@ def arc(r0, r1, seconds):
 
 def ballistic(sequence, epochs):
     """Cost and end velocities of the legs without manoeuvres; None where it cannot be flown."""
-    states = [state(START, epochs[0])]
-    states += [tools.ephem(planet, epoch) for planet, epoch in zip(sequence, epochs[1:-1])]
-    states.append(state(END, epochs[-1]))
+    states = encounters(sequence, epochs)
     legs = []
     cost = 0.0
     for (t0, t1), ((r0, _), (r1, _)) in zip(pairwise(epochs), pairwise(states), strict=True):
@@ -94,7 +99,9 @@ def ballistic(sequence, epochs):
             return None
         legs.append(leg)
         cost += too_low(periapsis(r0, leg[0], MU_SUN), 0.1 * AU)
-    for planet, (_, v_planet), (before, after) in zip(sequence, states[1:-1], pairwise(legs)):
+    for planet, (_, v_planet), (before, after) in zip(
+        sequence, states[1:-1], pairwise(legs), strict=True
+    ):
         dv = flyby_cost(planet, before[1], after[0], v_planet)
         if dv is None:
             return None
@@ -161,9 +168,7 @@ def unpack(x, sequence, start, end):
 def with_manoeuvres(x, sequence, start, end):
     """Cost and nodes of a tour with one manoeuvre on each leg; infinite if it cannot be flown."""
     epochs, manoeuvres = unpack(x, sequence, start, end)
-    states = [state(START, start)]
-    states += [tools.ephem(planet, epoch) for planet, epoch in zip(sequence, epochs[1:-1])]
-    states.append(state(END, end))
+    states = encounters(sequence, epochs)
     halves = []
     cost = 0.0
     for (t0, t1), ((r0, _), (r1, _)), (t, *r) in zip(
@@ -177,7 +182,9 @@ def with_manoeuvres(x, sequence, start, end):
         cost += too_low(periapsis(np.array(r), home[0], MU_SUN), 0.1 * AU)
         cost += np.linalg.norm(home[0] - out[1])
         halves.append((out, home))
-    for planet, (_, v_planet), (before, after) in zip(sequence, states[1:-1], pairwise(halves)):
+    for planet, (_, v_planet), (before, after) in zip(
+        sequence, states[1:-1], pairwise(halves), strict=True
+    ):
         dv = flyby_cost(planet, before[1][1], after[0][0], v_planet)
         if dv is None:
             return np.inf, None
@@ -195,7 +202,8 @@ def nodes(sequence, epochs, states, halves, manoeuvres=None):
     departures = [*(leg[0][0] for leg in halves), states[-1][1]]
     trajectory = []
     for k, kind in enumerate(kinds):
-        trajectory.append(node(kind, epochs[k], bodies[k], states[k][0], arrivals[k], departures[k]))
+        r = states[k][0]
+        trajectory.append(node(kind, epochs[k], bodies[k], r, arrivals[k], departures[k]))
         if manoeuvres is not None and kind != "end":
             t, *r = manoeuvres[k]
             out, home = halves[k]
@@ -220,7 +228,7 @@ def run_code():
     record.set("sequence", "-".join([START["planet_id"], *sequence, END["planet_id"]]))
     record.set("grid_dv_kms", f"{grid_cost:.6f}")
     x0, steps = [], []
-    for (t0, t1), (r0, _), leg in zip(pairwise(epochs), states, legs):
+    for (t0, t1), (r0, _), leg in zip(pairwise(epochs), states[:-1], legs, strict=True):
         half = (t1 - t0) / 2.0
         r, _ = tools.propagate_two_body(r0, leg[0], half * DAY, MU_SUN)
         x0 += [t0 + half, *r]

@@ -36,7 +36,7 @@ def write_counts(path: Path, counts: Counts) -> None:
     arrays = {
         "data": ordered.data.astype(np.min_scalar_type(int(ordered.data.max(initial=0)))),
         "indices": ordered.indices.astype(np.int32),
-        "indptr": ordered.indptr.astype(np.int64),
+        "indptr": ordered.indptr.astype(np.int32 if ordered.nnz < 2**31 else np.int64),
         "shape": np.array(ordered.shape, dtype=np.int64),
     }
     with path.open("wb") as file:

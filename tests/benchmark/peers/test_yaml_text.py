@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmark.peers.yaml_text import to_yaml
@@ -21,14 +21,17 @@ LINES = st.lists(st.text(st.sampled_from("ab #:-'\"\\{$}\t|>%&*!éß漢😀")), 
     "\n".join
 )
 SCALARS = TEXTS | LINES | st.booleans() | st.integers()
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 VALUES = SCALARS | st.lists(SCALARS, max_size=3)
 
 
+@UNHURRIED
 @given(st.dictionaries(WORDS, VALUES | st.dictionaries(WORDS, VALUES, min_size=1), min_size=1))
 def test_it_reads_back_the_same(content: dict[str, Any]) -> None:
     assert yaml.safe_load(to_yaml(content)) == content
 
 
+@UNHURRIED
 @given(LINES)
 def test_no_variable_of_skydiscover_is_left_to_expand(text: str) -> None:
     written = to_yaml({"text": text + "${HOME}"})
