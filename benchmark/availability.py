@@ -49,6 +49,7 @@ def availability(task: Task) -> Availability:
     missing = missing_parts(task)
     data = data_store().status(task)
     if data.variant is None:
-        missing += [f"{s.file.name} ({remedy(s, task)})" for s in data.missing]
+        names = ", ".join(state.file.name for state in data.missing)
+        missing.append(f"data {names} ({remedy(data.missing[0], task)})")
     variant = data.variant or task.declared.variants[0]
     return Availability(not missing, variant, tuple(missing))

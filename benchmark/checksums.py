@@ -1,4 +1,4 @@
-"""Whether a data file is the right one, asked once and remembered by its size and time.
+"""Whether a data file is the right one, asked once and remembered until the file changes.
 
 A file is right when its bytes have a declared sha256 or pass the declared check. Where nothing is
 declared (a converter judged the downloads), it must still be what the converter made.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 import zipfile
+import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -18,15 +20,28 @@ import numpy as np
 from benchmark.provenance import sha256_file
 from benchmark.task import Check, DataFile
 
+SETTLED_NS = 2_000_000_000
+"""Within the tick of a file system's clock a file can change and keep its times."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known about a file: its sha256, and why it is not the declared one (empty: it is)."""
+
+    sha256: str
+    problem: str = ""
+
 
 @dataclass(frozen=True)
 class Mark:
-    """A file that was found right: when (size in bytes, mtime), what, and by which declaration."""
+    """A file that was found right: what, by which declaration, and its stamp then.
 
-    size: int
-    mtime_ns: int
+    The stamp is empty when the file was so young that it could have changed since unseen.
+    """
+
     sha256: str
     rule: str
+    stamp: str
 
 
 class Marks:
@@ -38,34 +53,34 @@ class Marks:
     def __init__(self, base: Path) -> None:
         self.base = base
 
-    def problem(self, path: Path, file: DataFile, *, again: bool = False) -> str | None:
-        """Why ``path`` is not the declared file, or ``None``; ``again`` reads it in any case."""
-        mark = self.get(path, file)
-        try:
-            status = path.stat()
-            unchanged = mark and (mark.size, mark.mtime_ns) == (status.st_size, status.st_mtime_ns)
-            if unchanged and not again:
-                return None
-            sha256 = sha256_file(path)
-            problem = content_problem(path, file, sha256, mark.sha256 if mark else None)
-        except OSError as error:
-            return f"cannot be read ({error.strerror})"
-        if problem is None and not unchanged:
-            self._write(path, Mark(status.st_size, status.st_mtime_ns, sha256, _rule(file)))
-        return problem
+    def examine(self, path: Path, file: DataFile, *, again: bool = False) -> Verdict:
+        """Whether ``path`` is the declared file; ``again`` reads it in any case.
 
-    def get(self, path: Path, file: DataFile) -> Mark | None:
+        Raises ``OSError`` when it cannot be read.
+        """
+        mark = self._read(path, file)
+        stamp = _stamp(path)
+        if mark is not None and stamp and mark.stamp == stamp and not again:
+            return Verdict(mark.sha256)
+        sha256 = sha256_file(path)
+        problem = content_problem(path, file, sha256, mark.sha256 if mark else None)
+        if problem is not None:
+            return Verdict(sha256, problem)
+        if stamp == _stamp(path):
+            self._write(path, Mark(sha256, _rule(file), stamp))
+        return Verdict(sha256)
+
+    def accept(self, path: Path, file: DataFile, sha256: str) -> None:
+        """Remember ``path``, which has this ``sha256``, as right."""
+        self._write(path, Mark(sha256, _rule(file), _stamp(path)))
+
+    def _read(self, path: Path, file: DataFile) -> Mark | None:
         """The mark of ``path`` that was given under the same declaration."""
         try:
             mark = Mark(**json.loads(self._place(path).read_text()))
         except (OSError, ValueError, TypeError):
             return None
         return mark if mark.rule == _rule(file) else None
-
-    def accept(self, path: Path, file: DataFile, sha256: str) -> None:
-        """Remember ``path``, which has this ``sha256``, as right."""
-        status = path.stat()
-        self._write(path, Mark(status.st_size, status.st_mtime_ns, sha256, _rule(file)))
 
     def _place(self, path: Path) -> Path:
         inside = path.is_relative_to(self.base)
@@ -82,6 +97,14 @@ class Marks:
             new.replace(place)
         except OSError:
             pass
+
+
+def _stamp(path: Path) -> str:
+    """What changes when a file is written, replaced or given other times; empty if too young."""
+    status = path.stat()
+    if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < SETTLED_NS:
+        return ""
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
 
 
 def _rule(file: DataFile) -> str:
@@ -112,7 +135,7 @@ def _check_problem(path: Path, check: Check) -> str | None:
     if check.arrays:
         try:
             found = array_digests(path)
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error):
             return "is not a readable npz file"
         wrong = [name for name, sha256 in check.arrays.items() if found.get(name) != sha256]
         if wrong or found.keys() != check.arrays.keys():

@@ -218,6 +218,9 @@ class Evaluator(ABC):
     failed_repeat: ClassVar[float | None] = None
     """Value of a failed one of several repeats; ``None``: one failed repeat fails them all."""
 
+    peer_failure: ClassVar[Mapping[str, float]] = {"combined_score": 0.0}
+    """What a failed candidate is given by the peers' interface, which knows numbers only."""
+
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
 

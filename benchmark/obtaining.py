@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,18 @@ class ConversionError(Exception):
 
 
 def ways(
-    file: DataFile, mirror_url: str, downloads: Path, progress: Progress | None
+    file: DataFile, mirror: str | Path | None, downloads: Path, progress: Progress | None
 ) -> Iterator[Way]:
-    """A mirror on the network (``""``: none), the rebuild from shipped data, the public source."""
-    if mirror_url and file.mirror is not None:
-        url, sha256 = f"{mirror_url}/{file.mirror.path}", file.mirror.sha256
-        yield "the mirror", lambda target: _copy(url, sha256, downloads, progress, target)
+    """The mirror (address or folder), the rebuild from shipped data, the public source."""
+    place = file.mirror
+    if place is not None and isinstance(mirror, Path):
+        original = mirror / place.path
+        yield "the mirror", lambda target: _copy(original, target)
+    elif place is not None and mirror is not None:
+        # Where a check decides, a mirror may hold other bytes: the cache of another machine does.
+        sha256 = place.sha256 if file.check is None else None
+        url = f"{mirror}/{place.path}"
+        yield "the mirror", lambda target: _fetch(url, sha256, downloads, progress, target)
     yield from rebuilding(file)
     source = file.source
     if source is not None:
@@ -44,7 +51,13 @@ def rebuilding(file: DataFile) -> Iterator[Way]:
         yield "rebuilding it", lambda target: _convert(rebuild, target)
 
 
-def _copy(url: str, sha256: str, downloads: Path, progress: Progress | None, target: Path) -> None:
+def _copy(original: Path, target: Path) -> None:
+    shutil.copyfile(original, target)
+
+
+def _fetch(
+    url: str, sha256: str | None, downloads: Path, progress: Progress | None, target: Path
+) -> None:
     _downloaded(url, downloads, sha256, progress).replace(target)
 
 
@@ -53,9 +66,17 @@ def _make(source: Source, downloads: Path, progress: Progress | None, target: Pa
     if source.converter is None:
         parts[0].replace(target)
         return
-    _convert(source.converter, parts, target)
-    for part in parts:
-        part.unlink()
+    try:
+        _convert(source.converter, parts, target)
+    except ConversionError:  # what was refused must not be there at the next attempt
+        _discard(p for p, part in zip(parts, source.downloads, strict=True) if not part.sha256)
+        raise
+    _discard(parts)
+
+
+def _discard(files: Iterable[Path]) -> None:
+    for file in files:
+        file.unlink()
 
 
 def _downloaded(url: str, folder: Path, sha256: str | None, progress: Progress | None) -> Path:

@@ -47,27 +47,30 @@ def fetch(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Download what is missing, from the mirror or the public source; resumes where it stopped.
+    """Bring what is missing into the cache: from the mirror, else from the public source.
 
-    Exit 3 when a file could not be had; the others are kept.
+    Goes on where an interrupted download stopped. Files that only an option of a task needs come
+    when that one task is named. Exit 3 when a file could not be had; the others are kept.
 
     Examples: `evoduet data fetch perovskites`, `evoduet data fetch simple_science`,
     `EVODUET_DATA_MIRROR=https://host/mirror evoduet data fetch`
     """
-    from benchmark.data import data_store
+    from benchmark.data import data_store, wanted_files
 
     tasks = _tasks(task)
     for each in tasks:
         if variant is not None and task is not None and variant not in each.declared.variants:
             known = ", ".join(each.declared.variants)
             raise UsageProblem(f"--variant {variant}: {each.id} has {known}")
+    optional = task is not None and len(tasks) == 1
+    wanted = [wanted_files(each, variant, optional=optional) for each in tasks]
     store = data_store()
     with _Bars() as bars:
-        results = [store.fetch(each, bars.show, variant=variant) for each in tasks]
+        results = [store.fetch(*pair, bars.show) for pair in zip(tasks, wanted, strict=True)]
     _report(store, results, as_json, advise=False)
     lacking = any(
-        state.place in ("missing", "wrong") and state.problem
-        for result in results
+        state.file in files and not state.available
+        for result, files in zip(results, wanted, strict=True)
         for state in result.files
     )
     raise typer.Exit(MISSING if lacking else 0)
@@ -75,16 +78,18 @@ def fetch(
 
 @app.command()
 def verify(task: TaskArgument = None, as_json: JsonOption = False) -> None:
-    """Read every file again and compare its checksum. Exit 3 when one is wrong or lacking.
+    """Read every file again and compare its checksum.
+
+    Exit 3 when a file is wrong, or when a task cannot run because its data are not here.
 
     Examples: `evoduet data verify`, `evoduet data verify baumgartner --json`
     """
     from benchmark.data import data_store
 
     store = data_store()
-    results = [store.verify(each) for each in _tasks(task)]
+    results = [store.status(each, again=True) for each in _tasks(task)]
     _report(store, results, as_json)
-    bad = any(result.missing or any(s.problem for s in result.files) for result in results)
+    bad = any(not result.variant or any(s.problem for s in result.files) for result in results)
     raise typer.Exit(MISSING if bad else 0)
 
 
@@ -97,7 +102,7 @@ def where(task: TaskArgument = None, as_json: JsonOption = False) -> None:
     from benchmark.data import CACHE_VARIABLE, MIRROR_VARIABLE, data_store
 
     store = data_store()
-    places: dict[str, Any] = dict(store.where())
+    places: dict[str, Any] = _places(store)
     if task is not None:
         places["files"] = {
             f"{each.id}/{state.file.name}": str(state.path or store.cached(each, state.file))
@@ -120,11 +125,15 @@ def _tasks(reference: str | None) -> list[Task]:
     return chosen if reference else [task for task in chosen if task.declared.data]
 
 
+def _places(store: DataStore) -> dict[str, Any]:
+    return {"cache": str(store.cache), "mirror": str(store.mirror) if store.mirror else None}
+
+
 def _report(
     store: DataStore, results: list[TaskData], as_json: bool, *, advise: bool = True
 ) -> None:
     if as_json:
-        print_json({**store.where(), "tasks": [_task_json(result) for result in results]})
+        print_json({**_places(store), "tasks": [_task_json(result) for result in results]})
         return
     from rich.markup import escape
     from rich.table import Table
@@ -139,12 +148,12 @@ def _report(
         for number, state in enumerate(result.files):
             task = (result.task.id, runs) if number == 0 else ("", "")
             table.add_row(
-                *task, state.file.name, _STATES[state.place], _size(state.file.size),
+                *task, state.file.name, _state(state), _size(state.file.size),
                 escape(state.file.licence),
             )  # fmt: skip
     out = console()
     out.print(table)
-    for line in _notes(results, advise):
+    for line in filter(None, [store.mirror_trouble(), *_notes(results, advise)]):
         out.print(escape(line), soft_wrap=True)
 
 
@@ -155,6 +164,12 @@ _STATES = {
     "missing": "[yellow]missing[/yellow]",
     "wrong": "[red]wrong, not used[/red]",
 }
+
+
+def _state(state: FileState) -> str:
+    if state.place == "missing" and not state.file.variants:
+        return "not here, only for an option"
+    return _STATES[state.place]
 
 
 def _notes(results: list[TaskData], advise: bool) -> list[str]:

@@ -115,7 +115,7 @@ def _failed(setup: Setup, evaluation: Evaluation) -> dict[str, float | str]:
 
 
 def _failure_values(setup: Setup) -> dict[str, float]:
-    declared = getattr(load_evaluator(setup), "peer_failure", {})
+    declared = load_evaluator(setup).peer_failure
     values = {name: float(value) for name, value in declared.items()}
     if not all(map(math.isfinite, values.values())):
         raise ValueError(f"{setup.task.id}: peer_failure must be finite, got {values}")

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from benchmark.sandbox import policy
 from benchmark.sandbox.inside import seccomp, tree
-from benchmark.sandbox.jail import Jail, SandboxBroken
-from benchmark.sandbox.limits import Limits
+from benchmark.sandbox.jail import Jail, SandboxBroken, Storage
+from benchmark.sandbox.limits import NOBODY, Limits
 
 NAME = "bubblewrap"
 SCRATCH = "/tmp"
@@ -28,6 +28,10 @@ SHARED_MEMORY = "/dev/shm"
 INSIDE = "/run/evoduet"
 START_PATIENCE_S = 30.0
 REAP_PATIENCE_S = 1.0
+INSIDE_ID = "1000"
+"""The user and group that a candidate believes to be."""
+_BECOME_NOBODY = ("/usr/bin/setpriv", "--reuid", INSIDE_ID, "--regid", INSIDE_ID, "--clear-groups",
+                  "--inh-caps", "-all", "--")  # fmt: skip
 
 
 def level() -> str:
@@ -43,7 +47,7 @@ class BubblewrapJail(Jail):
     it: when ``outer`` is a zombie nothing is left, and it has been charged for all that was reaped.
     """
 
-    def scratch_usage(self) -> tuple[float, int]:
+    def storage(self) -> Storage:
         """The kernel bounds the bytes, but a folder in memory may hold millions of empty files."""
         files = 0
         for folder in (SCRATCH, SHARED_MEMORY):
@@ -52,13 +56,15 @@ class BubblewrapJail(Jail):
             except OSError:
                 continue
             files += status.f_files - status.f_ffree
-        return 0.0, files
+        return Storage(files=files)
 
-    def _kill_tree(self) -> None:
+    def _kill_tree(self, crowded: bool) -> None:
         # The main child first: killed together with process 1 its CPU time would be lost.
-        for child in tree.children(self.first):
-            tree.kill_quietly(child)
-        if not self._exits_within(REAP_PATIENCE_S):
+        # A crowd must die at once, before it grows: the account has then what was seen.
+        if not crowded:
+            for child in tree.children(self.first):
+                tree.kill_quietly(child)
+        if crowded or not self.exits_within(REAP_PATIENCE_S):
             tree.kill_quietly(self.first)
 
     def _clean_up(self) -> None:
@@ -80,76 +86,178 @@ def start(
 
     Raises :class:`SandboxBroken` when there is none to be had.
     """
+    nobody = _root_can_be_nobody() and all(policy.readable_by_all(path) for path in visible)
     if network:
         visible = [*visible, *policy.network_files()]
-    arguments = [*_mounts(limits, visible), *_isolation(network), "--chdir", SCRATCH]
-    for name, value in {"HOME": SCRATCH, "TMPDIR": SCRATCH, **env}.items():
-        arguments += ["--setenv", name, value]
-    file_fds = [policy.memory_file(content) for content in (files or {}).values()]
-    for name, fd in zip(files or {}, list(file_fds), strict=True):
-        arguments += ["--perms", "0700", "--file", str(fd), f"{SCRATCH}/{name}"]
-    filter_program = seccomp.program(seccomp.SURFACE)
-    if filter_program:
-        file_fds.append(policy.memory_file(filter_program))
-        arguments += ["--seccomp", str(file_fds[-1])]
-    info_read, info_write = os.pipe()
-    # Through a file, so that no path of the host can be read from the sandbox's /proc/1/cmdline.
-    args_fd = policy.memory_file(b"".join(os.fsencode(item) + b"\0" for item in arguments))
+    return _start(argv, limits, env, pass_fds, visible, files or {}, stdin, network, nobody)
+
+
+def _start(
+    argv: Sequence[str],
+    limits: Limits,
+    env: Mapping[str, str],
+    pass_fds: Sequence[int],
+    visible: Sequence[Path],
+    files: Mapping[str, bytes],
+    stdin: int,
+    network: bool,
+    nobody: bool,
+) -> Jail:
+    with Descriptors() as ours:
+        arguments = [*_mounts(limits, visible, nobody), "--chdir", SCRATCH]
+        arguments += _isolation(network, nobody)
+        for name, value in {"HOME": SCRATCH, "TMPDIR": SCRATCH, **env}.items():
+            arguments += ["--setenv", name, value]
+        for name, content in files.items():
+            fd = ours.add(policy.memory_file(content))
+            arguments += ["--perms", _own(nobody), "--file", str(fd), f"{SCRATCH}/{name}"]
+        filter_program = seccomp.program(seccomp.SURFACE)
+        if filter_program:
+            arguments += ["--seccomp", str(ours.add(policy.memory_file(filter_program)))]
+        if nobody:
+            argv = [*_BECOME_NOBODY, *argv]
+        return _execute(arguments, argv, stdin, pass_fds, ours, nobody)
+
+
+def _execute(
+    arguments: list[str],
+    argv: Sequence[str],
+    stdin: int,
+    pass_fds: Sequence[int],
+    ours: Descriptors,
+    nobody: bool,
+) -> Jail:
+    info_read, info_write = ours.pipe()
+    mapped_read, mapped_write = ours.pipe()
+    arguments += ["--info-fd", str(info_write)]
+    if nobody:
+        arguments += ["--userns-block-fd", str(mapped_read)]
+    # In a file, so that no path of the host can be read from the sandbox's /proc/1/cmdline.
+    packed = b"".join(os.fsencode(item) + b"\0" for item in arguments)
+    args_fd = ours.add(policy.memory_file(packed))
     try:
         outer = subprocess.Popen(
-            [executable(), "--args", str(args_fd), "--info-fd", str(info_write), "--", *argv],
+            [executable(), "--args", str(args_fd), "--", *argv],
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={},  # bwrap's own memory can be read from inside, for a moment
-            pass_fds=[*pass_fds, *file_fds, args_fd, info_write],
+            pass_fds=[*pass_fds, *(ours.numbers - {info_read, mapped_write})],
             cwd="/",
             start_new_session=True,  # Ctrl-C is the harness's, which then ends its sandboxes
         )
     except OSError as error:
-        os.close(info_read)
         raise SandboxBroken(f"bwrap does not start: {error}") from None
-    finally:
-        for fd in (*file_fds, args_fd, info_write):
-            os.close(fd)
+    ours.close(info_write)
     try:
-        return BubblewrapJail(outer, _first_process(info_read, outer))
-    finally:
-        os.close(info_read)
+        first = _first_process(info_read)
+        if nobody:
+            _map_nobody(first)
+            os.write(mapped_write, b"1")
+    except (OSError, ValueError) as error:
+        outer.kill()
+        _, stderr = outer.communicate()
+        reason = stderr.decode(errors="replace").strip() or str(error)
+        raise SandboxBroken(reason.removeprefix("bwrap: ")) from None
+    return BubblewrapJail(outer, first)
 
 
-def _first_process(info_fd: int, outer: subprocess.Popen[bytes]) -> int:
+class Descriptors:
+    """Descriptors that a sandbox needs from us for its start only; closed with the block."""
+
+    def __init__(self) -> None:
+        self.numbers: set[int] = set()
+
+    def add(self, fd: int) -> int:
+        self.numbers.add(fd)
+        return fd
+
+    def pipe(self) -> tuple[int, int]:
+        reading, writing = os.pipe()
+        return self.add(reading), self.add(writing)
+
+    def close(self, fd: int) -> None:
+        self.numbers.remove(fd)
+        os.close(fd)
+
+    def __enter__(self) -> Descriptors:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        for fd in self.numbers:
+            os.close(fd)
+
+
+@cache
+def _root_can_be_nobody() -> bool:
+    """True when the sandboxes of root can belong to a user without any rights.
+
+    The kernel exempts root from RLIMIT_NPROC and leaves it the switches below ``/proc/sys``, also
+    inside namespaces. Not where files are closed to others, or ``setpriv`` is missing.
+    """
+    if not (
+        os.getuid() == 0
+        and Path(_BECOME_NOBODY[0]).exists()
+        and seccomp.program(seccomp.SURFACE)  # it forbids more namespaces, bwrap then cannot
+        and all(policy.readable_by_all(path) for path in policy.visible().samples())
+    ):
+        return False
+    command = [str(policy.visible().interpreter), "-I", "-S", "-c", "raise SystemExit(7)"]
+    try:
+        jail = _start(command, Limits(), {}, (), (), {}, subprocess.DEVNULL, False, True)
+    except SandboxBroken:
+        return False
+    jail.exits_within(START_PATIENCE_S)
+    jail.end()
+    return jail.returncode == 7
+
+
+def _map_nobody(first: int) -> None:
+    """Inside, root (who sets the sandbox up) is root, and the candidate's user is nobody."""
+    for kind in ("uid", "gid"):
+        Path(f"/proc/{first}/{kind}_map").write_text(f"0 0 1\n{INSIDE_ID} {NOBODY} 1\n")
+
+
+def _own(nobody: bool) -> str:
+    """Permissions of what belongs to the candidate, who is nobody or the owner himself."""
+    return "0777" if nobody else "0700"
+
+
+def _first_process(info_fd: int) -> int:
+    """What bwrap says about itself: a JSON object. Raises ``ValueError`` or ``OSError``."""
     content = b""
     while b"}" not in content:
         ready, _, _ = select.select([info_fd], [], [], START_PATIENCE_S)
         part = os.read(info_fd, 4096) if ready else b""
         if not part:
-            outer.kill()
-            _, stderr = outer.communicate()
-            reason = stderr.decode(errors="replace").strip() or "no answer"
-            raise SandboxBroken(f"bwrap: {reason}")
+            raise ValueError("no answer")
         content += part
     return int(json.loads(content)["child-pid"])
 
 
-def _isolation(network: bool) -> list[str]:
+def _isolation(network: bool, nobody: bool) -> list[str]:
     options = [
-        "--unshare-user", "--disable-userns", "--unshare-pid", "--as-pid-1", "--unshare-ipc",
-        "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox", "--uid", "1000",
-        "--gid", "1000", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv",
+        "--unshare-user", "--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts",
+        "--unshare-cgroup-try", "--hostname", "sandbox", "--cap-drop", "ALL",
+        "--die-with-parent", "--new-session", "--clearenv",
     ]  # fmt: skip
-    return options if network else ["--unshare-net", *options]
+    if not network:
+        options += ["--unshare-net"]
+    if nobody:
+        return [*options, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    return [*options, "--uid", INSIDE_ID, "--gid", INSIDE_ID, "--disable-userns"]
 
 
-def _mounts(limits: Limits, extra: Sequence[Path]) -> list[str]:
+def _mounts(limits: Limits, extra: Sequence[Path], nobody: bool) -> list[str]:
     shown = policy.visible()
     scratch_bytes = str(limits.scratch_mb << 20)
-    options = ["--perms", "0700", "--size", scratch_bytes, "--tmpfs", SCRATCH]
+    options = ["--perms", _own(nobody), "--size", scratch_bytes, "--tmpfs", SCRATCH]
     for path, target in shown.symlinks:
         options += ["--symlink", target, str(path)]
     # Shallow paths first: a mask hides what is above it, a deeper bind shows through a mask.
     steps = [(path, "bind") for path in (*shown.paths, *extra)]
     steps += [(path, "mask") for path in shown.masked]
+    options += _way_to([*(path for path, _ in steps), Path(INSIDE)], shown.paths)
     for path, step in sorted(steps, key=lambda item: len(item[0].parts)):
         if step == "bind":
             options += ["--ro-bind", str(path), str(path)]
@@ -159,9 +267,19 @@ def _mounts(limits: Limits, extra: Sequence[Path]) -> list[str]:
         else:
             options += ["--ro-bind", "/dev/null", str(path)]
     options += ["--ro-bind", str(policy.INSIDE), INSIDE, "--proc", "/proc", "--dev", "/dev"]
-    options += ["--size", scratch_bytes, "--tmpfs", SHARED_MEMORY]
+    options += ["--perms", _own(nobody), "--size", scratch_bytes, "--tmpfs", SHARED_MEMORY]
     # Root's settings of the kernel (/proc/sys) belong to root, whom a sandbox of root's still is.
     return [*options, "--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
+
+
+def _way_to(targets: Sequence[Path], bound: Sequence[Path]) -> list[str]:
+    """Make the folders above all targets, open to everybody (bwrap would make some private)."""
+    parents = {parent for target in targets for parent in target.parents}
+    made = [path for path in parents if not any(path.is_relative_to(shown) for shown in bound)]
+    options: list[str] = []
+    for path in sorted(made, key=lambda path: len(path.parts))[1:]:  # without the root itself
+        options += ["--perms", "0755", "--dir", str(path)]
+    return options
 
 
 @cache

@@ -12,8 +12,9 @@ import resource
 import select
 import subprocess
 import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,9 @@ from benchmark.sandbox.inside import tree
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 KILL_PATIENCE_S = 10.0
+CLOSE_LOOK_S = 0.1
+CROWD = 16
+"""With more processes than this we do not look closely before we end them: they may multiply."""
 
 
 class SandboxBroken(RuntimeError):
@@ -36,6 +40,16 @@ class TreeUsage:
     threads: int
     cpu_s: float
     resident_mb: float
+    pids: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Storage:
+    """What a private folder holds; ``too_deep``: nested so that not all of it can be seen."""
+
+    megabytes: float = 0.0
+    files: int = 0
+    too_deep: bool = False
 
 
 class Jail(ABC):
@@ -57,25 +71,29 @@ class Jail(ABC):
         self.cpu_s = 0.0
         self.peak_mb = 0.0
         self.ended = threading.Event()
+        self._last_usage = TreeUsage(0, 0, 0.0, 0.0)
         self.ticks_seen: dict[tuple[int, int], int] = {}
         # A started process inherits the peak of the one that starts it: ours says nothing then.
         self._peak_of_harness_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     @abstractmethod
-    def _kill_tree(self) -> None:
-        """Send the fatal signal to everything; the tree is gone when ``outer`` has exited."""
+    def _kill_tree(self, crowded: bool) -> None:
+        """Send the fatal signal to everything; the tree is gone when ``outer`` has exited.
+
+        ``crowded``: there are many processes, maybe multiplying.
+        """
 
     @abstractmethod
     def _clean_up(self) -> None:
         """Remove what is left when ``outer`` is gone."""
 
-    def scratch_usage(self) -> tuple[float, int]:
-        """MB and number of files in the private folder, where the kernel does not bound them."""
-        return 0.0, 0
+    @abstractmethod
+    def storage(self) -> Storage:
+        """What the private folder holds, as far as the kernel does not bound it."""
 
     def alive(self) -> bool:
         """False when the jail has ended by itself."""
-        return not self._exits_within(0.0)
+        return not self.exits_within(0.0)
 
     def pids(self) -> Iterator[int]:
         """Host ids of the processes of the tree, ours and untrusted ones, parents first."""
@@ -86,14 +104,16 @@ class Jail(ABC):
         """Host ids of the candidate's processes."""
         return [pid for pid in self.pids() if pid not in (self.outer.pid, self.first)]
 
-    def usage(self) -> TreeUsage:
+    def usage(self, most: int = CROWD) -> TreeUsage:
         """Sum over the tree; processes that vanish meanwhile are left out.
 
-        CPU time is the larger of two accounts: living processes with the children that they have
-        collected, and all processes seen so far (nobody collects the children of a process that
-        ignores SIGCHLD).
+        Looks at no more than ``most`` + 1 untrusted processes: a fork storm grows faster than all
+        of it can be looked at. CPU time is the larger of two accounts: living processes with the
+        children that they have collected, and all processes seen so far (nobody collects the
+        children of a process that ignores SIGCHLD).
         """
-        processes, threads, pages, collected = 0, 0, 0, 0
+        threads, pages, collected = 0, 0, 0
+        pids: list[int] = []
         for pid in self.pids():
             fields = stat_fields(pid)
             if fields is None:
@@ -102,11 +122,16 @@ class Jail(ABC):
             self.ticks_seen[pid, int(fields[19])] = own
             collected += own + int(fields[13]) + int(fields[14])
             if pid not in (self.outer.pid, self.first):
-                processes += 1
+                pids.append(pid)
                 threads += int(fields[17])
                 pages += int(fields[21])
+                if len(pids) > most:
+                    break
         ticks = max(collected, sum(self.ticks_seen.values()))
-        return TreeUsage(processes, threads, ticks / TICKS_PER_S, pages * PAGE_BYTES / 2**20)
+        self._last_usage = TreeUsage(
+            len(pids), threads, ticks / TICKS_PER_S, pages * PAGE_BYTES / 2**20, pids
+        )
+        return self._last_usage
 
     def start_up_s(self) -> float:
         """CPU seconds used until now, to be asked before the candidate runs.
@@ -122,19 +147,23 @@ class Jail(ABC):
                 continue
         return nanoseconds * 1e-9 or self.usage().cpu_s
 
-    def measure_peak(self, usage: TreeUsage | None = None) -> float:
+    def resident_mb(self, usage: TreeUsage) -> float:
         """Resident memory in MB, shared pages counted once; remembers the largest.
 
-        With ``usage``, looks closer only if the sum over processes exceeds what is remembered.
+        Looks closer only if the sum over processes exceeds what is remembered, and not for long:
+        what is not counted now will be at the next look.
         """
-        if usage is not None and usage.processes > 1 and usage.resident_mb <= self.peak_mb:
+        if usage.processes == 1:
+            kilobytes = _field_kb(usage.pids[0], "status", b"VmHWM:")
+        elif usage.resident_mb <= self.peak_mb:
             return usage.resident_mb
-        pids = self.untrusted()
-        kilobytes = (
-            _field_kb(pids[0], "status", b"VmHWM:")
-            if len(pids) == 1
-            else sum(_field_kb(pid, "smaps_rollup", b"Pss:") for pid in pids)
-        )
+        else:
+            kilobytes = 0
+            deadline = time.monotonic() + CLOSE_LOOK_S
+            for pid in usage.pids:
+                kilobytes += _field_kb(pid, "smaps_rollup", b"Pss:")
+                if time.monotonic() > deadline:
+                    break
         self.peak_mb = max(self.peak_mb, kilobytes / 1024)
         return kilobytes / 1024
 
@@ -143,16 +172,17 @@ class Jail(ABC):
 
         Raises :class:`SandboxBroken` if processes survive for ``KILL_PATIENCE_S`` seconds.
         """
-        self.measure_peak()
-        seen_s = self.usage().cpu_s
-        self._kill_tree()
-        if not self._exits_within(KILL_PATIENCE_S):
+        crowded = self._last_usage.processes > CROWD or self.usage().processes > CROWD
+        if not crowded:
+            self.resident_mb(self._last_usage)
+        self._kill_tree(crowded)
+        if not self.exits_within(KILL_PATIENCE_S):
             self.outer.kill()
-            if not self._exits_within(KILL_PATIENCE_S):
+            if not self.exits_within(KILL_PATIENCE_S):
                 raise SandboxBroken(f"process {self.outer.pid} cannot be killed")
         _, status, rusage = os.wait4(self.outer.pid, 0)
         self.returncode = self.outer.returncode = os.waitstatus_to_exitcode(status)
-        self.cpu_s = max(seen_s, rusage.ru_utime + rusage.ru_stime)
+        self.cpu_s = max(self._last_usage.cpu_s, rusage.ru_utime + rusage.ru_stime)
         if rusage.ru_maxrss > self._peak_of_harness_kb:
             self.peak_mb = max(self.peak_mb, rusage.ru_maxrss / 1024)
         self.stdout.close()
@@ -160,7 +190,7 @@ class Jail(ABC):
         self._clean_up()
         self.ended.set()
 
-    def _exits_within(self, timeout_s: float) -> bool:
+    def exits_within(self, timeout_s: float) -> bool:
         """Wait for ``outer`` to become a zombie (it stays one, for ``wait4``)."""
         fd = os.pidfd_open(self.outer.pid)
         try:

@@ -211,7 +211,8 @@ def _ulimits(limits: Limits, cores: int) -> str:
     return (
         f"ulimit -v {values['RLIMIT_AS'] >> 10}; ulimit -t {values['RLIMIT_CPU']};"
         f" ulimit -n {values['RLIMIT_NOFILE']}; ulimit -f {values['RLIMIT_FSIZE'] >> 9};"
-        " ulimit -c 0;"
+        f" ulimit -c 0; ulimit -u {values['RLIMIT_NPROC']} 2>/dev/null"
+        f" || ulimit -p {values['RLIMIT_NPROC']} 2>/dev/null;"  # the letter depends on the shell
     )
 
 

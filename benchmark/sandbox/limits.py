@@ -6,6 +6,9 @@ import os
 import resource
 from dataclasses import dataclass, replace
 
+NOBODY = 65534
+"""User and group id without any rights, to whom root's sandboxes belong."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -61,8 +64,8 @@ class Limits:
         return {name: _allowed(name, value) for name, value in wanted.items()}
 
     def tasks(self) -> int:
-        """RLIMIT_NPROC: the kernel counts every thread of the user, so those of today are added."""
-        return self.threads + _tasks_of_user(os.getuid())
+        """RLIMIT_NPROC: the kernel counts every thread of the user, so those of now are added."""
+        return self.threads + _tasks_of_user(os.getuid() or NOBODY)
 
 
 def _allowed(name: str, value: int) -> int:
@@ -71,10 +74,8 @@ def _allowed(name: str, value: int) -> int:
 
 
 def _tasks_of_user(user: int) -> int:
-    """Threads of all processes of a user; 0 for root, whom the kernel does not count."""
+    """Threads of all processes of a user."""
     total = 0
-    if user == 0:
-        return total
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit():
             continue

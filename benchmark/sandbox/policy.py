@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import site
+import stat
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,6 +51,11 @@ class Visible:
     masked: tuple[Path, ...]
     site_dirs: tuple[Path, ...]
     interpreter: Path
+
+    def samples(self) -> list[Path]:
+        """Paths whose permissions tell whether another user can read all that is shown."""
+        inside = [child for path in self.site_dirs for child in path.iterdir()]
+        return [*self.paths, *self.site_dirs, *inside, self.interpreter, INSIDE, *INSIDE.iterdir()]
 
     @property
     def hidden_imports(self) -> tuple[str, ...]:
@@ -117,6 +123,21 @@ def _own_files(site_dirs: list[Path]) -> list[Path]:
                 if file.parts[0] not in ("..", "__pycache__") and top.exists():
                     found.add(top)
     return sorted(found)
+
+
+def readable_by_all(path: Path) -> bool:
+    """True when any user may read this file, or list this folder, once it is before him."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    needed = 0o005 if stat.S_ISDIR(mode) or mode & 0o100 else 0o004
+    return mode & needed == needed
+
+
+def reachable_by_all(path: Path) -> bool:
+    """True when any user may go to this place from the root folder."""
+    return all(parent.stat().st_mode & 0o001 for parent in path.resolve().parents)
 
 
 def network_files() -> list[Path]:

@@ -26,9 +26,9 @@ from functools import cache
 from pathlib import Path
 
 from benchmark.sandbox import policy, scratch
-from benchmark.sandbox.inside import landlock, tree
-from benchmark.sandbox.jail import Jail, SandboxBroken, stat_fields
-from benchmark.sandbox.limits import Limits
+from benchmark.sandbox.inside import landlock, seccomp, tree
+from benchmark.sandbox.jail import Jail, SandboxBroken, Storage, stat_fields
+from benchmark.sandbox.limits import NOBODY, Limits
 
 NAME = "process"
 INSIDE = str(policy.INSIDE)
@@ -53,13 +53,13 @@ class ProcessJail(Jail):
         super().__init__(outer, first)
         self.folder = folder
 
-    def scratch_usage(self) -> tuple[float, int]:
+    def storage(self) -> Storage:
         return scratch.usage(self.folder, self.untrusted())
 
-    def _kill_tree(self) -> None:
+    def _kill_tree(self, crowded: bool) -> None:
         os.kill(self.outer.pid, signal.SIGTERM)
         os.kill(self.outer.pid, signal.SIGCONT)  # a candidate may have stopped it
-        if not self._exits_within(END_PATIENCE_S):
+        if not self.exits_within(END_PATIENCE_S):
             self.outer.kill()
 
     def _clean_up(self) -> None:
@@ -104,18 +104,18 @@ def start(
     Raises :class:`SandboxBroken` when there is none to be had.
     """
     _become_subreaper()
+    user = user_of_candidates(visible)
     folder = Path(tempfile.mkdtemp(prefix="evoduet-"))
     try:
-        for name, content in (files or {}).items():
-            (folder / name).write_bytes(content)
-            (folder / name).chmod(0o700)
+        _fill(folder, files or {}, user)
         report_read, report_write = os.pipe()
         settings = {
             "harness": os.getpid(),
             "argv": list(argv),
             "paths": _paths(folder, visible, network) if landlock.abi() else None,
             "network": network,
-            "tasks": limits.tasks() if os.getuid() else None,
+            "tasks": limits.tasks(),
+            "user": user,
             "report": report_write,
         }
         settings_fd = policy.memory_file(marshal.dumps(settings))
@@ -143,6 +143,31 @@ def start(
     except SandboxBroken:
         scratch.remove(folder)
         raise
+
+
+def user_of_candidates(visible: Sequence[Path]) -> int | None:
+    """Whom root's candidates become: a user without any rights, if he can execute what he must.
+
+    The kernel exempts root from RLIMIT_NPROC. With Landlock such a user may be let through closed
+    folders; without, every folder on the way must be open to him.
+    """
+    if os.getuid() != 0 or not seccomp.program(()):
+        return None
+    needed = [*policy.visible().samples(), Path(tempfile.gettempdir()), *visible]
+    if not all(policy.readable_by_all(path) for path in needed):
+        return None
+    if not landlock.abi() and not all(policy.reachable_by_all(path) for path in needed):
+        return None
+    return NOBODY
+
+
+def _fill(folder: Path, files: Mapping[str, bytes], user: int | None) -> None:
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+        (folder / name).chmod(0o700)
+    if user is not None:
+        for path in (folder, *folder.iterdir()):
+            os.chown(path, user, user)
 
 
 def _supervisor_command(settings_fd: int) -> list[str]:

@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-import itertools
+import errno
 import os
-import secrets
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from benchmark.sandbox.jail import Storage
 
-def usage(folder: Path, pids: Sequence[int]) -> tuple[float, int]:
-    """MB and number of files below a folder and of deleted files that ``pids`` hold open."""
-    sizes = dict(_files_below(folder))
-    for pid in pids:
-        sizes.update(_deleted_files(pid))
-    return sum(sizes.values()) / 2**20, len(sizes)
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
-def _files_below(folder: Path) -> list[tuple[tuple[int, int], int]]:
-    """Identity and allocated bytes of each entry; what vanishes meanwhile is left out."""
-    found = []
+def usage(folder: Path, pids: Sequence[int]) -> Storage:
+    """What lies below a folder, and in deleted files that the processes ``pids`` hold open."""
+    sizes: dict[tuple[int, int], int] = {}
+    too_deep = False
     pending = [str(folder)]
     while pending:
         try:
             entries = list(os.scandir(pending.pop()))
-        except OSError:
+        except OSError as error:  # it vanished, or it is closed even to its owner
+            too_deep = too_deep or error.errno == errno.ENAMETOOLONG
             continue
         for entry in entries:
             try:
                 status = entry.stat(follow_symlinks=False)
             except OSError:
                 continue
-            found.append(((status.st_dev, status.st_ino), status.st_blocks * 512))
+            sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
             if stat.S_ISDIR(status.st_mode):
                 pending.append(entry.path)
-    return found
+    for pid in pids:
+        sizes.update(_deleted_files(pid))
+    return Storage(sum(sizes.values()) / 2**20, len(sizes), too_deep)
 
 
 def _deleted_files(pid: int) -> dict[tuple[int, int], int]:
+    """Identity and allocated bytes of the open files of a process that have no name any more."""
     found: dict[tuple[int, int], int] = {}
     try:
         descriptors = os.listdir(f"/proc/{pid}/fd")
@@ -55,31 +55,45 @@ def _deleted_files(pid: int) -> dict[tuple[int, int], int]:
 
 
 def remove(folder: Path) -> None:
-    """Remove a tree that a candidate built: locked folders, nests deeper than any path."""
-    unique = (folder / f".{secrets.token_hex(8)}.{number}" for number in itertools.count())
-    while True:
-        try:
-            folder.chmod(0o700)
-            entries = list(os.scandir(folder))
-        except FileNotFoundError:
-            return
-        if not entries:
-            folder.rmdir()
-            return
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                _remove_lifting(entry.path, unique)
+    """Remove a tree that a candidate built and nobody uses any more.
+
+    Goes down and up by descriptors, one at a time: it may be nested deeper than any path is long,
+    and its folders may be closed.
+    """
+    folder.chmod(0o700)
+    here = os.open(folder, _FOLDER)
+    try:
+        pending = [_remove_files(here)]  # names of the folders still to be removed, at each level
+        above: list[str] = []
+        while pending[-1] or above:
+            if pending[-1]:
+                above.append(pending[-1].pop())
+                os.chmod(above[-1], 0o700, dir_fd=here)
+                here = _move(here, above[-1])
+                pending.append(_remove_files(here))
             else:
-                os.unlink(entry.path)
+                pending.pop()
+                here = _move(here, "..")
+                os.rmdir(above.pop(), dir_fd=here)
+    finally:
+        os.close(here)
+    folder.rmdir()
 
 
-def _remove_lifting(folder: str, places: Iterator[Path]) -> None:
-    """Move the folders inside ``folder`` to other places, remove its files and itself."""
-    os.chmod(folder, 0o700)
-    for entry in list(os.scandir(folder)):
-        if entry.is_dir(follow_symlinks=False):
-            os.chmod(entry.path, 0o700)  # a folder that is not writable cannot be moved
-            os.rename(entry.path, next(places))
+def _move(here: int, name: str) -> int:
+    there = os.open(name, _FOLDER, dir_fd=here)
+    os.close(here)
+    return there
+
+
+def _remove_files(here: int) -> list[str]:
+    """Remove everything in a folder but its folders; their names."""
+    folders = []
+    with os.scandir(here) as entries:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_folder in found:
+        if is_folder:
+            folders.append(name)
         else:
-            os.unlink(entry.path)
-    os.rmdir(folder)
+            os.unlink(name, dir_fd=here)
+    return folders

@@ -249,12 +249,12 @@ class _TreeClock:
         if now < self.next_look:
             return None
         self.next_look = now + LOOK_S
-        usage = jail.usage()
+        usage = jail.usage(limits.processes)
         if usage.processes > limits.processes:
             return "crashed", f"started more than {limits.processes} processes"
         if usage.threads > limits.threads:
             return "crashed", f"started more than {limits.threads} threads"
-        if jail.measure_peak(usage) > limits.memory_mb:
+        if jail.resident_mb(usage) > limits.memory_mb:
             return "out_of_memory", f"used more than {limits.memory_mb} MB"
         return self._scratch(now) or self._cpu(usage.cpu_s, now)
 
@@ -262,14 +262,16 @@ class _TreeClock:
         """The private folder; looked at less often, since all its files must be visited."""
         if now < self.next_scratch_look:
             return None
-        megabytes, files = self.watch.jail.scratch_usage()
+        storage = self.watch.jail.storage()
         limits = self.watch.limits
         # A folder that takes long to visit is visited less often still.
         self.next_scratch_look = now + max(SCRATCH_LOOK_S, 5 * (time.monotonic() - now))
-        if megabytes > limits.scratch_mb:
+        if storage.megabytes > limits.scratch_mb:
             return "crashed", f"wrote more than {limits.scratch_mb} MB of files"
-        if files > limits.files:
+        if storage.files > limits.files:
             return "crashed", f"wrote more than {limits.files} files"
+        if storage.too_deep:
+            return "crashed", "nested folders deeper than any path can name"
         return None
 
     def _cpu(self, used_s: float, now: float) -> tuple[Ending, str] | None:

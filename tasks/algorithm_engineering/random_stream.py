@@ -1,8 +1,8 @@
 """The contests' random numbers, bit for bit: seed expansion, ChaCha20, derived draws.
 
-A seed becomes a ChaCha20 key through a permuted congruential generator (PCG XSH-RR 64/32, M. O'Neill
-2014); the numbers are the plain key stream (D. J. Bernstein 2008) read in 32-bit words. Floats are
-IEEE doubles without fused multiply-add.
+A seed becomes a ChaCha20 key through a permuted congruential generator (PCG XSH-RR 64/32,
+M. O'Neill 2014); the numbers are the plain key stream (D. J. Bernstein 2008) read in 32-bit words.
+Floats are IEEE doubles without fused multiply-add.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def chacha20_words(key: list[int], first_block: int, blocks: int) -> NDArray[np.
     for _ in range(10):
         for quarter in (*_COLUMNS, *_DIAGONALS):
             _mix(state, *quarter)
-    return np.stack([now + before for now, before in zip(state, start, strict=True)], axis=1).ravel()
+    stream = [now + before for now, before in zip(state, start, strict=True)]
+    return np.stack(stream, axis=1).ravel()
 
 
 def _mix(state: list[NDArray[np.uint32]], a: int, b: int, c: int, d: int) -> None:
@@ -131,4 +132,6 @@ def closed_scale(limit: float) -> float:
 def round_half_away(values: NDArray[np.float64]) -> NDArray[np.int64]:
     """Nearest integers; a half goes away from zero."""
     whole = np.trunc(values)
-    return (whole + np.sign(values) * (np.abs(values - whole) >= 0.5)).astype(np.int64)
+    rounded: NDArray[np.int64] = whole.astype(np.int64)
+    rounded += np.sign(values).astype(np.int64) * (np.abs(values - whole) >= 0.5)
+    return rounded

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _OBLIQUITY = math.radians(23.43928)
 _CENTRE = (0.0, 0.0, 0.0)
 _MARKERS = {"start": "^", "GA": "o", "DSM": "D", "end": "s"}
-_NAMES = {"start": "start", "GA": "flyby", "DSM": "", "end": "end"}
 _FILLS: dict[str, dict[str, Any]] = {
     "start": {"facecolor": "white", "hatch": "////"},
     "GA": {"facecolor": "black"},
@@ -121,10 +120,11 @@ def _draw_map(
         axes.plot(x, y, color="black", linewidth=1.1, zorder=3)
     places: list[tuple[float, float]] = []
     for index, node in enumerate(flight.nodes):
-        at = tuple(float(coordinate) for coordinate in _ecliptic(np.array(node.r)))
+        x, y = _ecliptic(np.array(node.r))
+        at = (float(x), float(y))
         crowd = sum(math.dist(at, other) < 0.06 * half for other in places)
-        places.append((at[0], at[1]))
-        _draw_marker(axes, at[0], at[1], node)
+        places.append(at)
+        _draw_marker(axes, *at, node)
         outwards = (9.0 + 9.0 * crowd) / (math.hypot(*at) or 1.0)
         axes.annotate(
             str(index), at, xytext=(outwards * at[0], outwards * at[1]),
@@ -152,8 +152,7 @@ def _draw_list(axes: Axes, flight: Flight) -> None:
     for index, (node, dv) in enumerate(zip(flight.nodes, flight.node_dv, strict=True)):
         y = 1.0 - (index + 0.5) * row_height
         _draw_marker(axes, 0.09, y, node)
-        what = f"{_NAMES[node.kind]} {node.place}".strip()
-        for x, text in ((0.0, str(index)), (0.14, what), (0.46, _date(node.time))):
+        for x, text in ((0.0, str(index)), (0.14, node.label), (0.46, _date(node.time))):
             axes.text(x, y, text, fontsize=7, va="center")
         axes.text(1.0, y, f"{dv:.4f} km/s", fontsize=7, va="center", ha="right")
 

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from benchmark.artifact import Plain
 from benchmark.candidates import type_name
 from benchmark.evaluator import Invalid
 from tasks.astrodynamics.mission import Mission
@@ -20,6 +21,7 @@ KINDS = ("start", "GA", "DSM", "end")
 VECTORS = ("r", "v_before", "v_after")
 KEYS = ("type", "time", "planet_id", *VECTORS)
 NO_PLANET = "0"
+_LABELS = {"start": "start", "GA": "flyby", "end": "end"}
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,13 @@ class Node:
         """What a person would call it: the planet, a manoeuvre, or the given target."""
         return PLANETS.get(self.planet_id, "DSM" if self.kind == "DSM" else "target")
 
+    @property
+    def label(self) -> str:
+        """Type and place."""
+        return self.place if self.kind == "DSM" else f"{_LABELS[self.kind]} {self.place}"
 
-def plain_trajectory(returned: Any) -> list[dict[str, Any]]:
+
+def plain_trajectory(returned: Any) -> list[Plain]:
     """What a program returned, as JSON values: the six keys of each node and nothing else.
 
     Numpy scalars become numbers and arrays lists. Raises :class:`Invalid` for other containers or
@@ -55,17 +62,18 @@ def plain_trajectory(returned: Any) -> list[dict[str, Any]]:
     return [_plain_node(index, node) for index, node in enumerate(returned)]
 
 
-def _plain_node(index: int, node: Any) -> dict[str, Any]:
+def _plain_node(index: int, node: Any) -> dict[str, Plain]:
     if not isinstance(node, Mapping):
         _refuse(f"node {index} is a {type_name(node)}, not a dict")
     return {key: _plain(index, key, node[key]) for key in KEYS if key in node}
 
 
-def _plain(index: int, key: str, value: Any) -> Any:
+def _plain(index: int, key: str, value: Any) -> Plain:
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype.kind not in "biufU":
             _refuse(f"node {index}: {key} holds values of type {value.dtype}")
-        return value.tolist()
+        plain: Plain = value.tolist()
+        return plain
     if isinstance(value, list | tuple):
         return [_plain(index, key, item) for item in value]
     if value is None or isinstance(value, bool | int | float | str):

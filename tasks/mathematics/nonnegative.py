@@ -30,12 +30,14 @@ def list_artifact(returned: Any) -> Artifact:
 
 
 def given_heights(artifact: Artifact) -> Heights:
-    """The heights of an artifact as given; raises :class:`Invalid` for a tiny or negative sum."""
+    """The heights of an artifact as given; raises :class:`Invalid` when too little is positive."""
     heights = stored_heights(artifact.construction, MOST_CELLS)
-    total = float(np.maximum(heights, 0.0).sum())
+    # ac1 sums after both clips and ac2 before the upper one; the verdict is the same, as one height
+    # above the cap is more than enough either way
+    total = float(clipped(heights).sum())
     if total < LEAST_SUM:
         raise Invalid(
-            f"the heights sum to {total:.3g} after setting negative ones to 0; "
+            f"the heights sum to {total:.3g} after clipping; "
             f"at least {LEAST_SUM} is needed (scale them up: the value does not change)"
         )
     return heights

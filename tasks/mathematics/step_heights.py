@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Context, Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,6 @@ from benchmark.candidates import type_name
 from benchmark.evaluator import Invalid
 from tasks.mathematics.autoconvolution import Heights
 
-_DIGITS = Context(prec=40)
 _BEYOND_DOUBLES = 2**1023
 
 
@@ -107,14 +104,3 @@ def check_cell_count(n_points: Any, heights: Heights) -> None:
     """Raise :class:`Invalid` unless ``n_points`` is missing or the number of heights."""
     if n_points is not None and cell_count(n_points) != len(heights):
         raise Invalid(f"n_points is {int(n_points)}, but there are {len(heights)} heights")
-
-
-def exact_facts(name: str, value: Fraction) -> dict[str, str]:
-    """An exact number as text: the nearest double, and 40 significant decimal digits."""
-    quotient = _DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return {name: repr(float(value)), f"{name}_decimal": str(quotient)}
-
-
-def lags_near(values: Heights, peak: float) -> float:
-    """How many lags lie within one millionth of the peak: an optimum has long plateaus."""
-    return float(np.count_nonzero(values >= peak * (1.0 - 1e-6)))

@@ -26,6 +26,7 @@ def main(
     control_fd: int, result_fd: int, site_dirs: list[str], hidden: list[str], warm: list[str]
 ) -> NoReturn:
     """Split into a reaper, which the harness watches, and the one that runs the candidate."""
+    _close_others({control_fd, result_fd})
     child = os.fork()
     if child:
         os.close(control_fd)
@@ -39,6 +40,16 @@ def main(
     _write(result_fd, _serve(request))
     while True:  # the parent ends this process: no exit handler, no late thread gets a say
         _sleep_forever()
+
+
+def _close_others(needed: set[int]) -> None:
+    """Whatever else this process was given by who built the sandbox."""
+    for fd in range(3, 256):
+        if fd not in needed:
+            try:
+                os.close(fd)
+            except OSError:
+                pass
 
 
 def _reap_until(child: int) -> NoReturn:

@@ -26,7 +26,9 @@ else:
     import seccomp
     import tree
 
-_SET_DEATH_SIGNAL, _DROP_BOUNDING, _SET_SUBREAPER, _NO_NEW_PRIVILEGES = 1, 24, 36, 38
+_SET_DEATH_SIGNAL, _SET_DUMPABLE, _KEEP_CAPABILITIES, _DROP_BOUNDING = 1, 4, 8, 24
+_SET_SUBREAPER, _NO_NEW_PRIVILEGES, _AMBIENT, _RAISE = 36, 38, 47, 2
+_READ_AND_SEARCH = 2
 _CAPABILITY_VERSION_3 = 0x20080522
 _NEW_NETWORK_NAMESPACE = 0x40000000
 
@@ -35,8 +37,8 @@ def main(settings_fd: int) -> NoReturn:
     """Read the settings, start the command, wait, end everything, exit with its status.
 
     Settings (marshalled dictionary): ``harness`` process id, ``argv``, ``paths`` for Landlock
-    (``None``: do without), ``network``, ``tasks`` (RLIMIT_NPROC or ``None``), and ``report``, the
-    descriptor that hears the id of the command's process, or what went wrong.
+    (``None``: do without), ``network``, ``tasks`` (RLIMIT_NPROC), ``user`` to become (or ``None``)
+    and ``report``, the descriptor that hears the id of the command's process, or what went wrong.
     """
     with open(settings_fd, "rb") as file:
         settings = marshal.loads(file.read())
@@ -74,9 +76,8 @@ def _become_command(settings: dict[str, Any], supervisor: int) -> NoReturn:
         filter_program = seccomp.program(seccomp.without_namespaces(protected, settings["network"]))
         if not filter_program and not settings["network"]:
             _leave_network()
-        if settings["tasks"] is not None:
-            _limit_tasks(settings["tasks"])
-        _drop_capabilities()
+        _limit_tasks(settings["tasks"])
+        _drop_privileges(settings["user"], settings["paths"] is not None)
         if settings["paths"] is not None:
             landlock.restrict(settings["paths"], settings["network"])
         if filter_program:
@@ -102,14 +103,28 @@ def _leave_network() -> None:
     ctypes.CDLL(None).unshare(_NEW_NETWORK_NAMESPACE)
 
 
-def _drop_capabilities() -> None:
-    """Give up all capabilities for good: a candidate started by root is no administrator."""
+def _drop_privileges(user: int | None, behind_landlock: bool) -> None:
+    """Give up all capabilities for good, and be ``user`` from now on.
+
+    Landlock decides what can be read; behind it one capability stays, to go through folders that
+    only root may enter (an interpreter below root's home).
+    """
+    kept = _READ_AND_SEARCH if user is not None and behind_landlock else None
     for capability in range(64):
-        _prctl(_DROP_BOUNDING, capability)
+        if capability != kept:
+            _prctl(_DROP_BOUNDING, capability)
+    if user is not None:
+        _prctl(_KEEP_CAPABILITIES, 1)
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+        _prctl(_SET_DUMPABLE, 1)
+    mask = 1 << kept if kept is not None else 0
     header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.capset(header, bytes(24)):
-        raise OSError(ctypes.get_errno(), "capabilities cannot be given up")
+    if ctypes.CDLL(None).capset(header, struct.pack("=6I", mask, mask, mask, 0, 0, 0)):
+        raise OSError("capabilities cannot be given up")
+    if kept is not None and ctypes.CDLL(None).prctl(_AMBIENT, _RAISE, kept, 0, 0):
+        raise OSError("the capability to search folders cannot be kept")
 
 
 def _wait_for(child: int) -> int:

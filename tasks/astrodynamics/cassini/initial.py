@@ -255,9 +255,7 @@ def run_code():
     )
     better = found.fun < start_cost - 1e-6
     record.set("refined_dv_kms", f"{min(found.fun, start_cost):.6f}")
-    _, trajectory = with_manoeuvres(
-        found.x if better else x0, sequence, epochs[0], epochs[-1]
-    )
+    _, trajectory = with_manoeuvres(found.x if better else x0, sequence, epochs[0], epochs[-1])
     return trajectory
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
 from orbits import flyby, kepler, lambert
 from orbits.ephemeris import offered
 from orbits.kepler_batch import propagate_batch

@@ -13,6 +13,7 @@ from benchmark.artifact import Artifact
 from benchmark.candidates import PythonConstruction
 from benchmark.evaluator import Score, Stage
 from tasks.mathematics import autoconvolution as ac
+from tasks.mathematics import exact_autoconvolution as exact
 from tasks.mathematics import step_pictures
 from tasks.mathematics.nonnegative import (
     claim_note,
@@ -21,7 +22,6 @@ from tasks.mathematics.nonnegative import (
     given_heights,
     list_artifact,
 )
-from tasks.mathematics.step_heights import exact_facts, lags_near
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +41,7 @@ class FirstAutocorrelation(PythonConstruction):
         values = ac.autoconvolution(a)
         peak = ac.autoconvolution_peak(a, values)
         c1 = 2.0 * n * peak / float(a.sum()) ** 2
-        near = lags_near(values, peak)
+        near = ac.lags_near(values, peak)
         notes = [
             f"{near:.0f} of {2 * n - 1} values of f*f are within 1e-6 of the maximum",
             *clipping_note(given),
@@ -57,13 +57,14 @@ class FirstAutocorrelation(PythonConstruction):
     def certify(self, artifact: Artifact) -> dict[str, str]:
         """C1 in exact arithmetic, a proven upper bound of the constant."""
         a = clipped(given_heights(artifact))
-        values, exponent = ac.exact_autoconvolution(a)
+        values, exponent = exact.autoconvolution(a)
         peak = Fraction(max(values), 1 << exponent)
-        return exact_facts("c1", 2 * len(a) * peak / ac.exact_sum(a) ** 2)
+        return exact.facts("c1", 2 * len(a) * peak / exact.total(a) ** 2)
 
     def draw(self, artifact: Artifact, figure: Figure) -> None:
         """f with integral 1 above, f*f below; its maximum is C1."""
-        step_pictures.draw_autoconvolution(figure, clipped(given_heights(artifact)), "C1")
+        value = f"C1 = {self.score(artifact, 'search').objective:.10f}"
+        step_pictures.draw_autoconvolution(figure, clipped(given_heights(artifact)), value)
 
 
 EVALUATOR = FirstAutocorrelation

@@ -17,6 +17,7 @@ from benchmark.artifact import Artifact
 from benchmark.candidates import PythonConstruction
 from benchmark.evaluator import Score, Stage
 from tasks.mathematics import autoconvolution as ac
+from tasks.mathematics import exact_autoconvolution as exact
 from tasks.mathematics import step_pictures
 from tasks.mathematics.nonnegative import (
     claim_note,
@@ -25,7 +26,6 @@ from tasks.mathematics.nonnegative import (
     given_heights,
     list_artifact,
 )
-from tasks.mathematics.step_heights import exact_facts, lags_near
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ class SecondAutocorrelation(PythonConstruction):
         mass = float(a.sum()) ** 2  # sum(c), without the transform's error
         squares = (2.0 * float(np.dot(c, c)) + float(np.dot(c[:-1], c[1:]))) / 3.0
         c2 = squares / (mass * peak)
-        near = lags_near(c, peak)
+        near = ac.lags_near(c, peak)
         notes = [
             f"{near:.0f} of {2 * n - 1} values of f*f are within 1e-6 of the maximum",
             *clipping_note(given),
@@ -69,14 +69,15 @@ class SecondAutocorrelation(PythonConstruction):
 
     def certify(self, artifact: Artifact) -> dict[str, str]:
         """C2 in exact arithmetic, a proven lower bound of the constant."""
-        c, _ = ac.exact_autoconvolution(clipped(given_heights(artifact)))  # C2 has no scale
+        c, _ = exact.autoconvolution(clipped(given_heights(artifact)))  # C2 has no scale
         squares = sum(2 * value * value for value in c)
         squares += sum(value * following for value, following in pairwise(c))
-        return exact_facts("c2", Fraction(squares, 3 * sum(c) * max(c)))
+        return exact.facts("c2", Fraction(squares, 3 * sum(c) * max(c)))
 
     def draw(self, artifact: Artifact, figure: Figure) -> None:
         """f with integral 1 above, f*f below."""
-        step_pictures.draw_autoconvolution(figure, clipped(given_heights(artifact)), "max f*f")
+        value = f"C2 = {self.score(artifact, 'search').objective:.10f}"
+        step_pictures.draw_autoconvolution(figure, clipped(given_heights(artifact)), value)
 
 
 EVALUATOR = SecondAutocorrelation

@@ -16,14 +16,13 @@ from benchmark.artifact import Artifact
 from benchmark.candidates import PythonConstruction
 from benchmark.evaluator import Invalid, Score, Stage
 from tasks.mathematics import autoconvolution as ac
+from tasks.mathematics import exact_autoconvolution as exact
 from tasks.mathematics import step_pictures
 from tasks.mathematics.returned import check_claim, claimed_number, split_tuple
 from tasks.mathematics.step_heights import (
     cell_count,
     check_cell_count,
     converted_heights,
-    exact_facts,
-    lags_near,
     stored_heights,
 )
 
@@ -61,7 +60,7 @@ class ThirdAutocorrelation(PythonConstruction):
         total = _sum(a)
         c3 = 2.0 * n * peak / total**2
         check_claim(artifact.get("claim"), c3, CLAIM_TOLERANCE, "C3")
-        near = lags_near(np.abs(values), peak)
+        near = ac.lags_near(np.abs(values), peak)
         return Score(
             search=SEARCH_REFERENCE / c3,
             objective=c3,
@@ -77,13 +76,14 @@ class ThirdAutocorrelation(PythonConstruction):
     def certify(self, artifact: Artifact) -> dict[str, str]:
         """C3 in exact arithmetic, a proven upper bound of the constant."""
         a = _heights(artifact)
-        values, exponent = ac.exact_autoconvolution(a)
+        values, exponent = exact.autoconvolution(a)
         peak = Fraction(max(map(abs, values)), 1 << exponent)
-        return exact_facts("c3", 2 * len(a) * peak / ac.exact_sum(a) ** 2)
+        return exact.facts("c3", 2 * len(a) * peak / exact.total(a) ** 2)
 
     def draw(self, artifact: Artifact, figure: Figure) -> None:
         """f with integral 1 above, f*f below; the largest size of it is C3."""
-        step_pictures.draw_autoconvolution(figure, _heights(artifact), "C3")
+        value = f"C3 = {self.score(artifact, 'search').objective:.10f}"
+        step_pictures.draw_autoconvolution(figure, _heights(artifact), value)
 
 
 def _heights(artifact: Artifact) -> ac.Heights:

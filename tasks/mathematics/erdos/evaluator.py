@@ -15,14 +15,13 @@ from benchmark.artifact import Artifact
 from benchmark.candidates import PythonConstruction, type_name
 from benchmark.evaluator import Invalid, Score, Stage
 from tasks.mathematics import autoconvolution as ac
+from tasks.mathematics import exact_autoconvolution as exact
 from tasks.mathematics import step_pictures
 from tasks.mathematics.returned import check_claim, claimed_number
 from tasks.mathematics.step_heights import (
     cell_count,
     check_cell_count,
     converted_heights,
-    exact_facts,
-    lags_near,
     stored_heights,
 )
 
@@ -66,7 +65,7 @@ class MinimumOverlap(PythonConstruction):
         peak = ac.overlap_peak(h, overlaps)
         c5 = 2.0 * peak / n
         check_claim(artifact.get("claim"), c5, CLAIM_TOLERANCE, "C5")
-        near = lags_near(overlaps, peak)
+        near = ac.lags_near(overlaps, peak)
         return Score(
             search=1.0 / (1e-8 + c5),
             objective=c5,
@@ -86,7 +85,7 @@ class MinimumOverlap(PythonConstruction):
         """
         given = _given(artifact)
         n = len(given)
-        numerators, exponent = ac.scaled_integers(given)
+        numerators, exponent = exact.scaled_integers(given)
         total = sum(numerators)
         if total == 0:
             raise Invalid("all heights are 0; the integral must be 1")
@@ -94,19 +93,20 @@ class MinimumOverlap(PythonConstruction):
         scaled = [n * numerator for numerator in numerators]
         highest = Fraction(max(scaled), 2 * total)
         return {
-            **exact_facts("c5", Fraction(2, n) * ac.exact_overlap_peak(scaled, 2 * total)),
-            **exact_facts(
+            **exact.facts("c5", Fraction(2, n) * exact.overlap_peak(scaled, 2 * total)),
+            **exact.facts(
                 "c5_of_given_heights",
-                Fraction(2, n) * ac.exact_overlap_peak(numerators, 1 << exponent),
+                Fraction(2, n) * exact.overlap_peak(numerators, 1 << exponent),
             ),
-            **exact_facts("mass_excess", Fraction(total, 1 << exponent) - Fraction(n, 2)),
+            **exact.facts("mass_excess", Fraction(total, 1 << exponent) - Fraction(n, 2)),
             "feasible": "yes" if highest <= 1 else f"no: a height is {float(highest - 1):.3g} over",
         }
 
     def draw(self, artifact: Artifact, figure: Figure) -> None:
         """h above, its overlap function below."""
         h = _unit_mass(_given(artifact))
-        step_pictures.draw_overlap(figure, h, 2.0 / len(h) * ac.overlap(h))
+        value = f"C5 = {self.score(artifact, 'search').objective:.10f}"
+        step_pictures.draw_overlap(figure, h, 2.0 / len(h) * ac.overlap(h), value)
 
 
 def _given(artifact: Artifact) -> ac.Heights:

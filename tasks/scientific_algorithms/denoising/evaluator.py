@@ -159,7 +159,8 @@ class Denoising(Evaluator):
         if name is None:
             raise Invalid("the artifact holds no matrix to draw")
         dataset = self._load(name)
-        draw_heatmaps(figure, dataset, checked(answers[name], dataset, strict=False))
+        note = "" if self.setup.variant == "official" else " (simulated, not comparable)"
+        draw_heatmaps(figure, dataset, checked(answers[name], dataset, strict=False), note)
 
 
 EVALUATOR = Denoising

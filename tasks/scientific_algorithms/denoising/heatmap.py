@@ -14,7 +14,7 @@ CELLS, GENES = 120, 60
 TITLES = ("noisy: training counts", "denoised", "reference: held-out counts")
 
 
-def draw_heatmaps(figure: Figure, dataset: Dataset, denoised: Matrix) -> None:
+def draw_heatmaps(figure: Figure, dataset: Dataset, denoised: Matrix, note: str) -> None:
     """Three panels of log-normalised expression: the same cells, genes, order and colours.
 
     The genes vary most in the training counts; the cells are an even sample; both are ordered by
@@ -39,7 +39,7 @@ def draw_heatmaps(figure: Figure, dataset: Dataset, denoised: Matrix) -> None:
         place.set_yticks([])
     axes[0].set_ylabel(f"{len(cells)} of {n_cells} cells")
     figure.colorbar(image, ax=axes, label="log(1 + counts per 10,000)", extend="max")
-    figure.suptitle(dataset.name)
+    figure.suptitle(f"{dataset.name}{note}")
 
 
 def _expression(matrix: Matrix | Counts, cells: np.ndarray[Any, np.dtype[np.intp]]) -> Matrix:

@@ -82,6 +82,8 @@ def read_array(content: bytes) -> Matrix:
             shape, fortran, dtype = np.lib.format.read_array_header_2_0(stream)
         if dtype.kind not in "biuf":
             raise Invalid(f"the answer has dtype {dtype}; it must hold real numbers")
+        if min(shape, default=0) < 0:
+            raise ValueError("a negative number of entries")
         flat = np.frombuffer(content, dtype, math.prod(shape), stream.tell())
         return flat.reshape(shape, order="F" if fortran else "C")
     except (ValueError, TypeError, OverflowError):

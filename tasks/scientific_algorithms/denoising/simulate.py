@@ -62,7 +62,8 @@ def simulate(recipe: Recipe) -> Counts:
 
 def _softmax(logits: Matrix) -> Matrix:
     weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)
+    shares: Matrix = weights / weights.sum(axis=1, keepdims=True)
+    return shares
 
 
 def sim_search(target: Path) -> None:

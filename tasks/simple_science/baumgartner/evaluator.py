@@ -87,8 +87,9 @@ class CrossCoupling(PayloadSolver):
             "unclipped_mean": float(members.mean()),
             "clipped_members": float(np.count_nonzero(clipped != members)),
         }
-        each = ", ".join(f"{value:.4f}" for value in members)
-        return Score(mean, mean, metrics, f"emulated yield {mean:.6f}; the five members: {each}")
+        each = ", ".join(f"{value:.4f}" for value in clipped)
+        feedback = f"emulated yield {mean:.6f}, the mean of the five clipped members {each}"
+        return Score(mean, mean, metrics, feedback)
 
     def draw(self, artifact: Artifact, figure: Figure) -> None:
         from tasks.simple_science.baumgartner import picture

@@ -27,20 +27,20 @@ def draw(
     left, right = figure.subplots(1, 2, width_ratios=(1, 2))
 
     left.bar(range(1, 6), members, color="tab:gray")
-    left.axhline(mean, color="tab:red", label=f"clipped mean {mean:.4f}")
+    left.axhline(mean, color="tab:red")
     left.axhline(1, color="black", linewidth=0.8, linestyle=":")
-    left.set(xlabel="network", ylabel="predicted yield", ylim=(min(0, members.min()), 1.4))
-    left.legend(loc="upper left")
+    left.set(title=f"clipped mean {mean:.4f}", xlabel="network", ylabel="predicted yield")
 
     temperatures = np.linspace(*bounds["temperature"], 71)
     times = np.linspace(*bounds["t_res"], 88)
     across, up = np.meshgrid(times, temperatures)
     numbers = np.column_stack([np.full(across.size, equivalents), up.ravel(), across.ravel()])
     yields = np.clip(emulator.grid(numbers, conditions.levels), 0, 1).mean(axis=0)
-    levels = np.linspace(0, 1, 11)
+    levels = np.linspace(0, 1, 41)
     filled = right.contourf(times, temperatures, yields.reshape(across.shape), levels)
-    figure.colorbar(filled, ax=right, label="emulated yield")
-    right.plot(t_res, temperature, "o", color="red", markersize=9, fillstyle="none")
+    figure.colorbar(filled, ax=right, label="emulated yield", ticks=np.linspace(0, 1, 6))
+    place = {"markersize": 9, "markeredgewidth": 2, "fillstyle": "none", "clip_on": False}
+    right.plot(t_res, temperature, "o", color="red", **place)
     right.set(
         title=f"{conditions.catalyst}, {conditions.base}, {equivalents:g} equivalents",
         xlabel="residence time (s)",

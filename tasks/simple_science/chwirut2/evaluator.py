@@ -50,15 +50,18 @@ class CalibrationCurve(PayloadSolver):
     def draw(self, artifact: Artifact, figure: Figure) -> None:
         parameters = valid_parameters(artifact)
         x, y = observations()
-        residuals = differences(y, [predict(parameters, at) for at in x])
+        fitted = [predict(parameters, at) for at in x]
+        residuals = differences(y, fitted)
         grid = np.linspace(min(x), max(x), 401)
         b1, b2, b3 = parameters
-        with np.errstate(all="ignore"):  # poles between the data are drawn as gaps
+        with np.errstate(all="ignore"):  # there may be a pole between the data
             curve = np.exp(-b1 * grid) / (b2 + b3 * grid)
+        low, high = min(0.0, *y, *fitted), max(*y, *fitted)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
         above.plot(x, y, "o", markersize=4, color="black", fillstyle="none", label="measured")
         above.plot(grid, np.where(np.isfinite(curve), curve, np.nan), "tab:blue", label="model")
         above.set(title=f"RSS {sum_of_squares(residuals):.6g}", ylabel="ultrasonic response")
+        above.set_ylim(low, high + 0.05 * (high - low))
         above.legend()
         below.axhline(0, color="black", linewidth=0.8)
         below.plot(x, residuals, "o", markersize=3, color="tab:gray")

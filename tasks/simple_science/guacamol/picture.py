@@ -25,7 +25,8 @@ def draw(molecules: Sequence[Molecule], figure: Figure) -> None:
     rows = math.ceil(len(ordered) / columns)
     axes = figure.subplots()
     for index, molecule in enumerate(ordered):
-        _skeleton(molecule, index % columns, rows - 1 - index // columns, axes)
+        place = index % columns, rows - 1 - index // columns
+        _skeleton(molecule, place, axes, fontsize=max(4, min(12, 60 / columns)))
     exact = sum(molecule.exact for molecule in molecules)
     axes.set_title(f"{len(molecules)} molecules, {exact} with the formula C11H24")
     axes.set_xlim(-0.6, columns - 0.4)
@@ -34,8 +35,8 @@ def draw(molecules: Sequence[Molecule], figure: Figure) -> None:
     axes.axis("off")
 
 
-def _skeleton(molecule: Molecule, column: int, row: int, axes: Any) -> None:
-    """Bonds as lines, scaled into one cell of the grid; lone atoms as dots."""
+def _skeleton(molecule: Molecule, cell: tuple[int, int], axes: Any, fontsize: float) -> None:
+    """Bonds as lines, scaled into one cell (column, row) of the grid; other elements as text."""
     parsed = Chem.MolFromSmiles(molecule.smiles)
     if parsed.GetNumAtoms() == 0:
         return
@@ -43,7 +44,7 @@ def _skeleton(molecule: Molecule, column: int, row: int, axes: Any) -> None:
     places = parsed.GetConformer().GetPositions()[:, :2]
     places = places - (places.max(axis=0) + places.min(axis=0)) / 2
     scale = 0.42 / max(float(abs(places).max()), 1.5)
-    places = places * scale + (column, row)
+    places = places * scale + cell
     colour = "black" if molecule.exact else "0.65"
     for bond in parsed.GetBonds():
         start, end = places[bond.GetBeginAtomIdx()], places[bond.GetEndAtomIdx()]
@@ -56,4 +57,5 @@ def _skeleton(molecule: Molecule, column: int, row: int, axes: Any) -> None:
     for atom in parsed.GetAtoms():
         x, y = places[atom.GetIdx()]
         if atom.GetAtomicNum() != 6 or atom.GetDegree() == 0:
-            axes.text(x, y, atom.GetSymbol(), fontsize=5, color=colour, ha="center", va="center")
+            look = {"fontsize": fontsize, "color": colour, "ha": "center", "va": "center"}
+            axes.text(x, y, atom.GetSymbol(), bbox={"color": "white", "pad": 0.5}, **look)

@@ -1,4 +1,4 @@
-"""Erdős minimum overlap: parity vectors, rules of the returned tuple, certificate, start program."""
+"""Erdős minimum overlap: parity cases, rules of the returned tuple, certificate, start program."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from shared_data import evaluator_for, parity_files, read_case, through_the_wire, typed_value
 
 from benchmark import artifact as artifacts
@@ -43,20 +44,25 @@ def test_parity(path: Path, tmp_path: Path) -> None:
     score = EVALUATOR.score(artifact, "search")
     assert score.objective == pytest.approx(expected["c5"], rel=1e-10)
     assert score.search == pytest.approx(expected["search_score"], rel=1e-10)
+    assert score.metrics["c5"] == score.objective
     certificate = EVALUATOR.certify(artifact)
     assert float(certificate["c5"]) == pytest.approx(score.objective, abs=1e-12)
     if "exact_c5_of_given_vector" in expected:
         exact = float(certificate["c5_of_given_heights"])
         assert exact == pytest.approx(float(expected["exact_c5_of_given_vector"]), abs=1e-12)
+    for claim in (None, returned[1]):
+        assert score_returned((returned[0], claim, np.int64(returned[2]))) == score
     for suffix in ("json", "npz"):
         artifacts.save(artifact, tmp_path / f"stored.{suffix}")
         assert EVALUATOR.score(artifacts.load(tmp_path / f"stored.{suffix}"), "search") == score
+    assert score_stored(np.asarray(returned[0]).tolist()) == score
 
 
 def test_initial_program_is_x0() -> None:
     evaluation = evaluate(TASK, TASK.initial_program)
     assert evaluation.valid, evaluation.reason
     assert evaluation.objective == pytest.approx(TASK.declared.anchors.initial.value, abs=1e-12)
+    assert evaluation.ndg == pytest.approx(0.0, abs=1e-9)
     assert evaluation.metrics["n"] == 92
     assert evaluation.artifact is not None
     stored = json.loads((TASK.folder / "data" / "initial_seed672_92.json").read_text())
@@ -201,22 +207,46 @@ def test_warm_start_reaches_the_program(tmp_path: Path) -> None:
     best, program = tmp_path / "best.json", tmp_path / "program.py"
     best.write_text("[0.25, 0.75]")
     program.write_text(
-        "def run_code():\n"
-        "    h = GLOBAL_BEST_CONSTRUCTION or [0.5]\n"
-        "    return h, None, len(h)\n"
+        "def run_code():\n    h = GLOBAL_BEST_CONSTRUCTION or [0.5]\n    return h, None, len(h)\n"
     )
     assert evaluate(TASK, program).objective == 0.5
     assert evaluate(TASK, program, options={"warm_start": str(best)}).objective == 0.5625
 
 
-def test_inflated_denominator_never_scores_as_claimed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("n_points", ["n", "int(n)"])
+def test_inflated_denominator_never_scores_as_claimed(
+    shared: Path, tmp_path: Path, n_points: str
+) -> None:
+    with np.load(shared / "data" / "erdos" / "released_4096.npz") as archive:
+        heights = archive["h"].tolist()
     program = tmp_path / "program.py"
     program.write_text(
         "import numpy as np\n"
+        f"H = {heights}\n"
         "def run_code():\n"
-        "    h, n = np.full(100, 0.5), 100.9999999\n"
-        "    return h, float(np.correlate(h, 1 - h, 'full').max() * 2 / n), n\n"
+        "    h, n = np.array(H), 4096.9999999999\n"
+        "    c5 = float(np.correlate(h, 1 - h, 'full').max() * 2 / n)\n"
+        f"    return h, c5, {n_points}\n"
     )
     evaluation = evaluate(TASK, program)
     assert evaluation.status == "invalid"
-    assert "n_points" in evaluation.reason
+    assert evaluation.search is evaluation.objective is None
+    if n_points == "n":
+        assert "n_points has type float" in evaluation.reason
+    else:
+        assert "the claimed C5 0.3808559676890" in evaluation.reason
+    # without the claim the heights get what they are worth
+    program.write_text(program.read_text().replace("h, c5,", "h, None,").replace(" n\n", " 4096\n"))
+    assert evaluate(TASK, program).objective == pytest.approx(0.3809489501030183, rel=1e-14)
+
+
+def test_picture() -> None:
+    figure = Figure()
+    EVALUATOR.draw(Artifact([0.25, 0.75]), figure)
+    upper, lower = figure.axes
+    assert upper.get_title() == "C5 = 0.5625000000, 2 cells"
+    assert lower.texts[0].get_text() == "largest overlap = 0.56250000"
+    (curve,) = [line for line in lower.lines if len(line.get_xdata()) > 2]
+    assert curve.get_xdata().tolist() == [-2.0, -1.0, 0.0, 1.0, 2.0]
+    # shifts -1, 0, 1: 3/4 * 3/4, then 1/4 * 3/4 twice, then 1/4 * 1/4
+    assert curve.get_ydata().tolist() == [0.0, 0.5625, 0.375, 0.0625, 0.0]

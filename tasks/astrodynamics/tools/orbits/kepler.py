@@ -47,8 +47,11 @@ def propagate_triples(r0: Triple, v0: Triple, tof: float, mu: float) -> tuple[Tr
     # Backwards in time is forwards along the mirrored orbit.
     sign = 1.0 if tof >= 0.0 else -1.0
     dive = -alpha * radius * radius
-    if dive > 0.0 and sign * sigma < 0.0 and dive > DEEP_DIVE * (2.0 * radius + dive - sigma * sigma):
-        return _past_the_periapsis(r0, v0, tof, mu, alpha, sigma)
+    parameter = 2.0 * radius + dive - sigma * sigma
+    if dive > 0.0 and sign * sigma < 0.0 and dive > DEEP_DIVE * parameter:
+        end = _past_the_periapsis(r0, v0, tof, mu, alpha, sigma)
+        if end is not None:
+            return end
     u1, u2, r = _universal(sign * tof * root_mu, radius, sign * sigma, alpha)
     if not r > 0.0:
         raise ValueError("the orbit runs into the centre at the end of this arc")
@@ -64,17 +67,18 @@ def propagate_triples(r0: Triple, v0: Triple, tof: float, mu: float) -> tuple[Tr
 
 def _past_the_periapsis(
     r0: Triple, v0: Triple, tof: float, mu: float, alpha: float, sigma: float
-) -> tuple[Triple, Triple]:
+) -> tuple[Triple, Triple] | None:
     """Propagation on a fast hyperbola towards its periapsis, with anomalies counted from there.
 
     Counted from the start, large terms would cancel; in the perifocal frame all have one sign.
+    ``None`` for a straight fall, which has no such frame.
     """
     root_mu = math.sqrt(mu)
     start, speed = np.array(r0), np.array(v0)
     momentum = np.cross(start, speed)
     h = math.sqrt(momentum @ momentum)
     if h == 0.0:
-        raise ValueError("the orbit runs straight into the centre")
+        return None
     parameter = h * h / mu
     eccentricity = math.sqrt(1.0 - alpha * parameter)
     q = parameter / (1.0 + eccentricity)

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .kepler import DEEP_DIVE, LAST_STEP, STUMPFF_SERIES, propagate_triples
-from .vectors import Vector, rows
+from .vectors import Triple, Vector, rows, triple
 
 _ITERATIONS = 10
 _BLOCK = 4096  # rows at a time: all temporaries then stay in the processor's cache
+_LOST: Triple = (np.nan, np.nan, np.nan)
 
 
 def propagate_batch(
@@ -35,12 +36,12 @@ def propagate_batch(
     return r1.reshape(*shape, 3), v1.reshape(*shape, 3)
 
 
-def _guarded(r: Vector, v: Vector, tof: float, mu: float) -> tuple[object, object]:
+def _guarded(r: Vector, v: Vector, tof: float, mu: float) -> tuple[Triple, Triple]:
     """The scalar routine, for the few rows that need its bracket; NaN where it raises."""
     try:
-        return propagate_triples(tuple(r.tolist()), tuple(v.tolist()), tof, mu)
+        return propagate_triples(triple(r), triple(v), tof, mu)
     except ValueError:
-        return np.nan, np.nan
+        return _LOST, _LOST
 
 
 def _propagate(r: Vector, v: Vector, tof: Vector, mu: float) -> tuple[Vector, Vector]:
@@ -74,6 +75,8 @@ def _universal(target: Vector, radius: Vector, sigma: Vector, alpha: Vector) -> 
     at = np.flatnonzero(np.isfinite(chi))
     work = np.stack([chi, target, radius, sigma, alpha])[:, at]
     for _ in range(_ITERATIONS):
+        if not len(at):
+            break
         chi, target, radius, sigma, alpha = work
         u0, u1, u2, u3 = _universal_functions(chi, alpha)
         miss = radius * u1 + sigma * u2 + u3 - target
@@ -87,8 +90,6 @@ def _universal(target: Vector, radius: Vector, sigma: Vector, alpha: Vector) -> 
             ends = np.stack((u1 + step * u0, u2 + step * u1, r + step * curvature))
             found[:, at[done]] = ends[:, done]
             work, at = work[:, ~done], at[~done]
-            if not len(at):
-                break
     return found
 
 

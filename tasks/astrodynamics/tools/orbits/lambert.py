@@ -2,7 +2,8 @@
 
 D. Izzo, "Revisiting Lambert's problem", Celestial Mechanics and Dynamical Astronomy 121 (2015) 1,
 with Battin's hypergeometric series near the parabola. The free variable x is below 1 on ellipses
-and above 1 on hyperbolas; ``lam`` is the paper's lambda, T its non-dimensional time of flight.
+and above 1 on hyperbolas; ``lam`` is the paper's lambda, T the non-dimensional time of
+flight (``target`` is the wanted one).
 """
 
 from __future__ import annotations
@@ -56,10 +57,10 @@ def lambert(
     Raises ``ValueError`` for collinear positions, ``tof`` <= 0, or more revolutions than ``tof``
     allows; ``RuntimeError`` when the iteration does not converge.
     """
-    arc, T = _arc(r0, r1, tof, mu, prograde)
-    if M < 0 or M > max_revolutions(T, arc.lam, numiter, rtol):
+    arc, target = _arc(r0, r1, tof, mu, prograde)
+    if M < 0 or max_revolutions(target, arc.lam, numiter, rtol) < M:
         raise ValueError(f"no solution with {M} revolutions for this time of flight")
-    v0, v1 = _velocities(arc, _solve(T, arc.lam, M, lowpath, numiter, rtol), mu)
+    v0, v1 = _velocities(arc, _solve(target, arc.lam, M, lowpath, numiter, rtol), mu)
     return np.array(v0), np.array(v1)
 
 
@@ -78,11 +79,11 @@ def solutions(
 
     Raises as :func:`lambert`; a branch on which the iteration does not converge is left out.
     """
-    arc, T = _arc(r0, r1, tof, mu, prograde)
-    for M in range(min(max_revolutions(T, arc.lam, numiter, rtol), max_revs) + 1):
+    arc, target = _arc(r0, r1, tof, mu, prograde)
+    for M in range(min(max_revolutions(target, arc.lam, numiter, rtol), max_revs) + 1):
         for lowpath in (True, False) if M else (None,):
             try:
-                x = _solve(T, arc.lam, M, lowpath is not False, numiter, rtol)
+                x = _solve(target, arc.lam, M, lowpath is not False, numiter, rtol)
             except RuntimeError:
                 continue
             v0, v1 = _velocities(arc, x, mu)
@@ -156,14 +157,14 @@ def _velocities(arc: Geometry, x: float, mu: float) -> tuple[Triple, Triple]:
     return v0, v1
 
 
-def _solve(T: float, lam: float, M: int, lowpath: bool, numiter: int, rtol: float) -> float:
+def _solve(target: float, lam: float, M: int, lowpath: bool, numiter: int, rtol: float) -> float:
     """x with the time of flight T, by Householder's third-order iteration."""
-    x = first_guess(T, lam, M, lowpath)
+    x = first_guess(target, lam, M, lowpath)
     for _ in range(numiter):
         y = math.sqrt(max(0.0, 1.0 - lam * lam * (1.0 - x * x)))
         time = time_of_flight(x, y, lam, M)
         d1, d2, d3 = derivatives(x, y, time, lam)
-        miss = time - T
+        miss = time - target
         square = d1 * d1
         divisor = d1 * (square - miss * d2) + d3 * miss * miss / 6.0
         if divisor == 0.0:
@@ -177,18 +178,18 @@ def _solve(T: float, lam: float, M: int, lowpath: bool, numiter: int, rtol: floa
     raise RuntimeError(f"Lambert's problem did not converge in {numiter} iterations")
 
 
-def first_guess(T: float, lam: float, M: int, lowpath: bool) -> float:
+def first_guess(target: float, lam: float, M: int, lowpath: bool) -> float:
     """Izzo's starting values of x (his equations 30 and 31)."""
     if M == 0:
         t00 = math.acos(lam) + lam * math.sqrt(1.0 - lam * lam)
         t1 = 2.0 * (1.0 - lam**3) / 3.0
-        if t00 <= T:
-            return float((t00 / T) ** (2.0 / 3.0)) - 1.0
-        if t1 > T:
-            return 2.5 * t1 / T * (t1 - T) / (1.0 - lam**5) + 1.0
-        return math.exp(math.log(2.0) * math.log(T / t00) / math.log(t1 / t00)) - 1.0
-    left = float(((M + 1) * math.pi / (8.0 * T)) ** (2.0 / 3.0))
-    right = float((8.0 * T / (M * math.pi)) ** (2.0 / 3.0))
+        if t00 <= target:
+            return float((t00 / target) ** (2.0 / 3.0)) - 1.0
+        if t1 > target:
+            return 2.5 * t1 / target * (t1 - target) / (1.0 - lam**5) + 1.0
+        return math.exp(math.log(2.0) * math.log(target / t00) / math.log(t1 / t00)) - 1.0
+    left = float(((M + 1) * math.pi / (8.0 * target)) ** (2.0 / 3.0))
+    right = float((8.0 * target / (M * math.pi)) ** (2.0 / 3.0))
     both = ((left - 1.0) / (left + 1.0), (right - 1.0) / (right + 1.0))
     return max(both) if lowpath else min(both)
 
@@ -240,12 +241,16 @@ def derivatives(x: float, y: float, time: float, lam: float) -> tuple[float, flo
 
 
 def max_revolutions(
-    T: float, lam: float, numiter: int = MAX_ITERATIONS, rtol: float = X_TOLERANCE
+    target: float, lam: float, numiter: int = MAX_ITERATIONS, rtol: float = X_TOLERANCE
 ) -> int:
     """Largest number of full revolutions with which T is possible."""
-    most = int(T / math.pi)
+    most = int(target / math.pi)
     single = math.acos(lam) + lam * math.sqrt(1.0 - lam * lam)
-    if most > 0 and T < single + most * math.pi and T < _least_time(lam, most, numiter, rtol):
+    if (
+        most > 0
+        and target < single + most * math.pi
+        and target < _least_time(lam, most, numiter, rtol)
+    ):
         most -= 1
     return most
 

@@ -47,10 +47,10 @@ def _lambert(
     short_way = np.where(normal[:, 2] < 0.0, -1.0, 1.0) * (1.0 if prograde else -1.0)
     lam = short_way * np.sqrt(1.0 - np.minimum(1.0, chord / s))
     pole = normal * (short_way / h)[:, None]
-    T = np.sqrt(2.0 * mu / s) / s * tof
-    solvable &= np.isfinite(T)
-    x = np.full(len(T), np.nan)
-    x[solvable] = _solve(T[solvable], lam[solvable], M, lowpath)
+    target = np.sqrt(2.0 * mu / s) / s * tof
+    solvable &= np.isfinite(target)
+    x = np.full(len(target), np.nan)
+    x[solvable] = _solve(target[solvable], lam[solvable], M, lowpath)
     y = np.sqrt(1.0 - lam * lam * (1.0 - x * x))
     gamma = np.sqrt(0.5 * mu * s)
     rho = (n0 - n1) / chord
@@ -64,19 +64,19 @@ def _lambert(
     return v0, v1
 
 
-def _solve(T: Vector, lam: Vector, M: int, lowpath: bool) -> Vector:
+def _solve(target: Vector, lam: Vector, M: int, lowpath: bool) -> Vector:
     """x of every arc; NaN where there is no solution or the iteration does not converge."""
-    x = _first_guess(T, lam, M, lowpath)
-    x[~_allows(T, lam, M)] = np.nan
+    x = _first_guess(target, lam, M, lowpath)
+    x[~_allows(target, lam, M)] = np.nan
     open_rows = np.flatnonzero(np.isfinite(x))
     for _ in range(MAX_ITERATIONS):
         if not len(open_rows):
             break
-        at, l, old = open_rows, lam[open_rows], x[open_rows]
-        y = np.sqrt(np.maximum(0.0, 1.0 - l * l * (1.0 - old * old)))
-        time = _time_of_flight(old, y, l, M)
-        d1, d2, d3 = _derivatives(old, y, time, l)
-        miss = time - T[at]
+        at, la, old = open_rows, lam[open_rows], x[open_rows]
+        y = np.sqrt(np.maximum(0.0, 1.0 - la * la * (1.0 - old * old)))
+        time = _time_of_flight(old, y, la, M)
+        d1, d2, d3 = _derivatives(old, y, time, la)
+        miss = time - target[at]
         square = d1 * d1
         step = miss * (square - 0.5 * miss * d2)
         step /= d1 * (square - miss * d2) + d3 * miss * miss / 6.0
@@ -87,35 +87,35 @@ def _solve(T: Vector, lam: Vector, M: int, lowpath: bool) -> Vector:
     return x
 
 
-def _first_guess(T: Vector, lam: Vector, M: int, lowpath: bool) -> Vector:
+def _first_guess(target: Vector, lam: Vector, M: int, lowpath: bool) -> Vector:
     if M > 0:
-        left = ((M + 1) * np.pi / (8.0 * T)) ** (2.0 / 3.0)
-        right = (8.0 * T / (M * np.pi)) ** (2.0 / 3.0)
+        left = ((M + 1) * np.pi / (8.0 * target)) ** (2.0 / 3.0)
+        right = (8.0 * target / (M * np.pi)) ** (2.0 / 3.0)
         left, right = (left - 1.0) / (left + 1.0), (right - 1.0) / (right + 1.0)
         return np.maximum(left, right) if lowpath else np.minimum(left, right)
     t00 = _single(lam)
     t1 = 2.0 * (1.0 - lam**3) / 3.0
-    slow = (t00 / T) ** (2.0 / 3.0) - 1.0
-    fast = 2.5 * t1 / T * (t1 - T) / (1.0 - lam**5) + 1.0
-    between = np.exp(np.log(2.0) * np.log(T / t00) / np.log(t1 / t00)) - 1.0
-    return np.where(t00 <= T, slow, np.where(t1 > T, fast, between))
+    slow = (t00 / target) ** (2.0 / 3.0) - 1.0
+    fast = 2.5 * t1 / target * (t1 - target) / (1.0 - lam**5) + 1.0
+    between = np.exp(np.log(2.0) * np.log(target / t00) / np.log(t1 / t00)) - 1.0
+    return np.where(t00 <= target, slow, np.where(t1 > target, fast, between))
 
 
 def _single(lam: Vector) -> Vector:
     return np.asarray(np.arccos(lam) + lam * np.sqrt(1.0 - lam * lam))
 
 
-def _allows(T: Vector, lam: Vector, M: int) -> NDArray[np.bool_]:
+def _allows(target: Vector, lam: Vector, M: int) -> NDArray[np.bool_]:
     """Whether M full revolutions fit into T."""
     if M < 0:
-        return np.zeros(len(T), dtype=bool)
-    most = np.floor(T / np.pi)
+        return np.zeros(len(target), dtype=bool)
+    most = np.floor(target / np.pi)
     allowed = most >= M
     if M > 0:
-        doubtful = np.flatnonzero((most == M) & (T < _single(lam) + M * np.pi))
+        doubtful = np.flatnonzero((most == M) & (target < _single(lam) + M * np.pi))
         if len(doubtful):
             least = _least_time(lam[doubtful], M)
-            allowed[doubtful] = T[doubtful] >= least  # False where the search failed (NaN)
+            allowed[doubtful] = target[doubtful] >= least  # False where the search failed (NaN)
     return np.asarray(allowed)
 
 
@@ -125,9 +125,9 @@ def _least_time(lam: Vector, M: int) -> Vector:
     for _ in range(MAX_ITERATIONS):
         if not len(open_rows):
             break
-        at, l, old = open_rows, lam[open_rows], x[open_rows]
-        y = np.sqrt(np.maximum(0.0, 1.0 - l * l * (1.0 - old * old)))
-        d1, d2, d3 = _derivatives(old, y, _time_of_flight(old, y, l, M), l)
+        at, la, old = open_rows, lam[open_rows], x[open_rows]
+        y = np.sqrt(np.maximum(0.0, 1.0 - la * la * (1.0 - old * old)))
+        d1, d2, d3 = _derivatives(old, y, _time_of_flight(old, y, la, M), la)
         step = 2.0 * d1 * d2 / (2.0 * d2 * d2 - d1 * d3)
         x[at] = old - step
         open_rows = at[~(np.abs(step) < X_TOLERANCE)]
@@ -146,10 +146,10 @@ def _time_of_flight(x: Vector, y: Vector, lam: Vector, M: int) -> Vector:
     time = ((psi + M * np.pi) / np.sqrt(np.abs(square)) - x + lam * y) / square
     near = (x > _BATTIN[0]) & (x < _BATTIN[1])
     if M == 0 and near.any():
-        l = lam[near]
-        eta = y[near] - l * x[near]
-        series = _hypergeometric(0.5 * (1.0 - l - x[near] * eta))
-        time[near] = 0.5 * (eta**3 * 4.0 / 3.0 * series + 4.0 * l * eta)
+        la = lam[near]
+        eta = y[near] - la * x[near]
+        series = _hypergeometric(0.5 * (1.0 - la - x[near] * eta))
+        time[near] = 0.5 * (eta**3 * 4.0 / 3.0 * series + 4.0 * la * eta)
     return np.asarray(time)
 
 
@@ -165,9 +165,7 @@ def _hypergeometric(s: Vector) -> Vector:
         n += 1
 
 
-def _derivatives(
-    x: Vector, y: Vector, time: Vector, lam: Vector
-) -> tuple[Vector, Vector, Vector]:
+def _derivatives(x: Vector, y: Vector, time: Vector, lam: Vector) -> tuple[Vector, Vector, Vector]:
     square = 1.0 - x * x
     lam_2 = lam * lam
     lam_3 = lam_2 * lam

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-
 from orbits.flyby import gravity_assist, periapsis_radius, turning_angle
 from orbits.vectors import Vector, VectorLike
 

@@ -1,0 +1,1 @@
+"""Reading what models answer: JSON objects, SEARCH/REPLACE edits, whole programs."""
