@@ -59,10 +59,50 @@ class Artifact:
         return self.data.get(name) if _has_fields(self.data) else None  # type: ignore[union-attr]
 
     def digest(self) -> str:
-        """Sha256 of the data, independent of the file it was read from."""
-        return hashlib.sha256(
-            json.dumps(to_json(self.data), sort_keys=True, separators=(",", ":")).encode()
-        ).hexdigest()
+        """Sha256 of the data, independent of the file it was read from: equal numbers, equal hash,
+        whether they stand in lists or arrays."""
+        digest = hashlib.sha256()
+        _feed(digest, self.data)
+        return digest.hexdigest()
+
+
+def _feed(digest: hashlib._Hash, data: Plain) -> None:
+    numbers = _as_floats(data) if isinstance(data, list | np.ndarray) else None
+    if numbers is not None:
+        digest.update(f"array{numbers.shape}".encode())
+        digest.update(np.ascontiguousarray(numbers).data)
+    elif isinstance(data, list | np.ndarray):
+        digest.update(f"list({len(data)})".encode())
+        for item in data:
+            _feed(digest, item.item() if isinstance(item, np.generic) else item)
+    elif isinstance(data, dict):
+        digest.update(f"dict({len(data)})".encode())
+        for key in sorted(data):
+            digest.update(json.dumps(key).encode())
+            _feed(digest, data[key])
+    else:
+        digest.update(json.dumps(to_json(data)).encode())
+
+
+def _as_floats(data: list[Plain] | np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """A rectangle of numbers as doubles, if they hold them exactly."""
+    try:
+        array = np.asarray(data)
+    except (ValueError, OverflowError):
+        return None
+    if array.ndim == 0 or array.size == 0 or array.dtype.kind not in "iuf":
+        return None
+    if array.dtype.kind in "iu" and max(int(array.max()), -int(array.min())) > 2**53:
+        return None
+    if isinstance(data, list) and _holds_booleans(data):
+        return None
+    return array.astype("<f8", copy=False)
+
+
+def _holds_booleans(data: list[Any]) -> bool:
+    if data and isinstance(data[0], list):
+        return any(_holds_booleans(item) for item in data if isinstance(item, list))
+    return bool in set(map(type, data))
 
 
 def _has_fields(data: Plain) -> bool:

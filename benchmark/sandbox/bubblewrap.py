@@ -25,7 +25,8 @@ from benchmark.sandbox.limits import NOBODY, Limits
 NAME = "bubblewrap"
 SCRATCH = "/tmp"
 SHARED_MEMORY = "/dev/shm"
-INSIDE = "/run/evoduet"
+INSIDE = "/run/inside"
+PRELUDE = ""
 START_PATIENCE_S = 30.0
 REAP_PATIENCE_S = 1.0
 INSIDE_ID = "1000"

@@ -73,7 +73,7 @@ class Launcher:
         result_read, result_write = os.pipe()
         try:
             jail = self._start(
-                _runner_command(self.backend.INSIDE, control_read, result_write, warm, visible),
+                _runner_command(self.backend, control_read, result_write, warm, visible),
                 limits,
                 visible=visible,
                 env=policy.environment(self.threads),
@@ -190,7 +190,7 @@ def _wait_until_ready(runner: Runner, limits: Limits, cores: int) -> None:
 
 
 def _runner_command(
-    inside: str,
+    backend: ModuleType,
     control_fd: int,
     result_fd: int,
     warm: Sequence[str],
@@ -199,7 +199,7 @@ def _runner_command(
     shown = policy.visible()
     site_dirs = [str(path) for path in (*visible, *shown.site_dirs)]
     code = (
-        f"import sys; sys.path.insert(0, {inside!r}); import runner; "
+        f"import sys; sys.path.insert(0, {backend.INSIDE!r}); {backend.PRELUDE}import runner; "
         f"runner.main({control_fd}, {result_fd}, {site_dirs}, {list(shown.hidden_imports)}, "
         f"{list(warm)})"
     )

@@ -7,8 +7,8 @@ what can be read to what :mod:`benchmark.sandbox.policy` shows and what can be w
 private folder, and a system-call filter takes sockets, other processes and keys away.
 
 What it does not give, compared with bubblewrap: the candidate sees its host process ids, has no
-folders ``/tmp`` and ``/dev/shm`` of its own (:mod:`multiprocessing` locks are not to be had), and
-without Landlock it can read what the user can read.
+folders ``/tmp`` and ``/dev/shm`` of its own (:mod:`multiprocessing` works with forked processes
+only), no sockets, and without Landlock it can read what the user can read.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from benchmark.sandbox.limits import NOBODY, Limits
 
 NAME = "process"
 INSIDE = str(policy.INSIDE)
+PRELUDE = "import semaphores; semaphores.install(); "
+"""What the runner does first in this backend."""
 START_PATIENCE_S = 30.0
 END_PATIENCE_S = 5.0
 _SET_SUBREAPER = 36

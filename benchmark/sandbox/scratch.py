@@ -27,7 +27,8 @@ def usage(folder: Path, pids: Sequence[int]) -> Storage:
         for entry in entries:
             try:
                 status = entry.stat(follow_symlinks=False)
-            except OSError:
+            except OSError as error:
+                too_deep = too_deep or error.errno == errno.ENAMETOOLONG
                 continue
             sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
             if stat.S_ISDIR(status.st_mode):

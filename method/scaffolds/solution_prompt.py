@@ -99,7 +99,8 @@ def _best_recent(task: PromptTask, t: int, retained: Sequence[Program]) -> list[
     recent.sort(key=lambda program: program.iteration)
     recent.sort(key=lambda program: -program.search_score)
     if task.dedup_history:
-        recent = list({program.code: program for program in reversed(recent)}.values())[::-1]
+        first = {program.code: program.id for program in reversed(recent)}
+        recent = [program for program in recent if first[program.code] == program.id]
     return recent[:PREVIOUS_ATTEMPTS]
 
 

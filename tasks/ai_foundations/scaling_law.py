@@ -192,10 +192,13 @@ class ScalingLaw(ArrayFunctions):
     def predictions(self, artifact: Artifact, table: Table) -> Predictions:
         """The artifact's predictions for the rows of ``table``, by group.
 
-        They are a dictionary by group, or one array for all rows: groups in sorted order of their
-        names, rows in the order of the table. Raises :class:`Invalid`.
+        They are a dictionary by group, or one array for all rows (bare or as ``predictions``):
+        groups in sorted order of their names, rows in the order of the table. Raises
+        :class:`Invalid`.
         """
         stored = artifact.construction
+        if isinstance(stored, dict) and stored.keys() == {"predictions"}:
+            stored = stored["predictions"]
         if not isinstance(stored, dict):
             n_rows = sum(sizes(table).values())
             values = returned.predictions(stored, n_rows, len(self.targets), "all groups")

@@ -39,7 +39,7 @@ def convolution(x: Sequence[int], y: Sequence[int]) -> list[int]:
     Raises :class:`Unavailable` when the numbers span too many orders of magnitude.
     """
     n = len(x)
-    largest = max(map(abs, x)) * max(map(abs, y)) * n
+    largest = max(1, *map(abs, x)) * max(1, *map(abs, y)) * n
     width = (largest.bit_length() + 2 + 7) // 8  # bytes of a slot, with room for the sign
     if 16 * width * n > MAX_PACKED_BITS:
         raise Unavailable(

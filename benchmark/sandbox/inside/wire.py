@@ -17,6 +17,7 @@ import json
 import math
 import struct
 import sys
+import time
 from array import array
 from itertools import islice
 
@@ -27,14 +28,18 @@ if TYPE_CHECKING:
     from typing import Any
 
 LENGTHS = struct.Struct("<QQ")
-MAX_HEADER = 64 * 2**20
+MAX_HEADER = 32 * 2**20
 MAX_BLOB = 256 * 2**20
 MAX_DEPTH = 64
-MAX_ITEMS = 2_000_000
+MAX_ITEMS = 2_000_000  # of one container that is no array
+MAX_ALL_ITEMS = 8_000_000  # of all of them: each takes many more bytes than it is sent in
+MAX_NAME = 100
+HASHING_S = 5.0
 MAX_INT_BITS = 8192
 PACK_FROM = 16  # shorter uniform lists stay in the header
 ARRAY_KINDS = "biufcU"
 PACKED_SCALARS = ("f8", "f4", "i8", "i4")
+_FLOATS = ("f2", "f4", "f8", "c8", "c16")
 
 _INT64 = range(-(2**63), 2**63)
 _SEQUENCES: dict[str, Any] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
@@ -85,6 +90,7 @@ class _Blobs:
     def __init__(self) -> None:
         self.parts: list[bytes] = []
         self.size = 0
+        self.items = 0
 
     def add(self, content: bytes) -> list[int]:
         offset = self.size
@@ -140,8 +146,10 @@ def _encode(value: Any, blobs: _Blobs, depth: int) -> Any:
 
 
 def _encode_items(name: str, items: list[Any], blobs: _Blobs, depth: int) -> dict[str, Any]:
-    if len(items) > MAX_ITEMS:
-        raise WireError(f"a {name} holds more than {MAX_ITEMS} items")
+    blobs.items += len(items)
+    if len(items) > MAX_ITEMS or blobs.items > MAX_ALL_ITEMS:
+        most = MAX_ITEMS if len(items) > MAX_ITEMS else MAX_ALL_ITEMS
+        raise WireError(f"a {name} holds more than {most} items: return an array")
     if len(items) >= PACK_FROM:
         types = set(map(type, items))
         if types == {float}:
@@ -204,66 +212,114 @@ def unpack(frame: bytes) -> Any:
     header = frame[LENGTHS.size : LENGTHS.size + header_size]
     blob = memoryview(frame)[LENGTHS.size + header_size :]
     try:
-        tree = json.loads(header)["v"]
-        return _decode(tree, blob)
+        return _Decoder(blob).decode(json.loads(header)["v"], 0)
     except WireError:
         raise
     except (ValueError, TypeError, KeyError, IndexError, RecursionError, OverflowError) as error:
         raise WireError(f"the frame is malformed ({type(error).__name__})") from None
 
 
-def _decode(node: Any, blob: memoryview) -> Any:
-    if not isinstance(node, dict):
-        if isinstance(node, list):
-            raise WireError("the frame is malformed (bare list)")
-        return node
-    kind = node["t"]
-    if kind in _SEQUENCES:
-        return _SEQUENCES[kind](_decode_items(node, blob))
-    if kind == "iter":
-        return OtherIterable(str(node["n"]), _decode_items(node, blob))
-    if kind == "dict":
-        keys = [_decode(key, blob) for key in node["k"]]
-        return dict(zip(keys, (_decode(item, blob) for item in node["v"]), strict=True))
-    if kind in ("nd", "np"):
-        values = _decode_array(node["d"], node["o"], blob)
-        values = values.reshape(tuple(node["s"]))
-        return values if kind == "nd" else values[()]
-    if kind == "int":
-        return int(node["v"], 16)
-    if kind == "float":
-        return float({"nan": "nan", "inf": "inf", "-inf": "-inf"}[node["v"]])
-    if kind == "opaque":
-        return Opaque(str(node["n"]))
-    raise WireError("the frame is malformed (unknown type)")
+class _Decoder:
+    """Builds one value; what it may take is bounded by what was sent, not by what is claimed."""
 
+    def __init__(self, blob: memoryview) -> None:
+        self.blob = blob
+        self.bytes_left = len(blob)
+        self.items_left = MAX_ALL_ITEMS
 
-def _decode_items(node: dict[str, Any], blob: memoryview) -> list[Any]:
-    packed = node.get("p")
-    if packed is None:
-        return [_decode(item, blob) for item in node["v"]]
-    if packed in ("float", "int"):
-        items: array[Any] = array("d" if packed == "float" else "q")
-        items.frombytes(_slice(node["o"], blob))
-        return items.tolist()
-    return list(_decode_array(packed, node["o"], blob))
+    def decode(self, node: Any, depth: int) -> Any:
+        if depth > MAX_DEPTH + 1:
+            raise WireError("the frame is malformed (depth)")
+        if not isinstance(node, dict):
+            if isinstance(node, list):
+                raise WireError("the frame is malformed (bare list)")
+            return node
+        kind = node["t"]
+        if kind in ("list", "tuple"):
+            return _SEQUENCES[kind](self._items(node, depth))
+        if kind in ("set", "frozenset"):
+            return _SEQUENCES[kind](_hashed(set(), self._items(node, depth)))
+        if kind == "iter":
+            return OtherIterable(_name(node["n"]), self._items(node, depth))
+        if kind == "dict":
+            keys = self._decoded(node["k"], depth)
+            pairs = list(zip(keys, self._decoded(node["v"], depth), strict=True))
+            return _hashed({}, pairs)
+        if kind in ("nd", "np"):
+            values = self._array(node["d"], node["o"]).reshape(tuple(node["s"]))
+            return values if kind == "nd" else values[()]
+        if kind == "int":
+            if len(node["v"]) > MAX_INT_BITS:
+                raise WireError("the frame is malformed (integer)")
+            return int(node["v"], 16)
+        if kind == "float":
+            return float({"nan": "nan", "inf": "inf", "-inf": "-inf"}[node["v"]])
+        if kind == "opaque":
+            return Opaque(_name(node["n"]))
+        raise WireError("the frame is malformed (unknown type)")
 
-
-def _decode_array(dtype_name: str, place: list[int], blob: memoryview) -> Any:
-    import numpy
-
-    dtype = numpy.dtype(dtype_name)
-    if dtype.kind not in ARRAY_KINDS or dtype.hasobject or dtype.itemsize == 0:
-        if not (dtype.kind == "U" and dtype.itemsize == 0):
+    def _items(self, node: dict[str, Any], depth: int) -> list[Any]:
+        packed = node.get("p")
+        if packed is None:
+            return self._decoded(node["v"], depth)
+        if packed in ("float", "int"):
+            content = self._slice(node["o"])
+            self._count(len(content) // 8)
+            items: array[Any] = array("d" if packed == "float" else "q")
+            items.frombytes(content)
+            return items.tolist()
+        if str(packed)[1:] not in PACKED_SCALARS:
             raise WireError("the frame is malformed (dtype)")
-        return numpy.empty(0, dtype)
-    return numpy.frombuffer(_slice(place, blob), dtype=dtype).copy()
+        values = self._array(packed, node["o"])
+        self._count(len(values))
+        return list(values)
+
+    def _decoded(self, nodes: Any, depth: int) -> list[Any]:
+        if not isinstance(nodes, list):
+            raise WireError("the frame is malformed (items)")
+        self._count(len(nodes))
+        return [self.decode(node, depth + 1) for node in nodes]
+
+    def _count(self, items: int) -> None:
+        self.items_left -= items
+        if items > MAX_ITEMS or self.items_left < 0:
+            raise WireError("the frame holds more items than are allowed")
+
+    def _array(self, dtype_name: Any, place: Any) -> Any:
+        import numpy
+
+        if not isinstance(dtype_name, str) or dtype_name[1:2] not in tuple(ARRAY_KINDS):
+            raise WireError("the frame is malformed (dtype)")
+        dtype = numpy.dtype(dtype_name)
+        if dtype.kind not in ARRAY_KINDS or (dtype.kind in "fc" and dtype.str[1:] not in _FLOATS):
+            raise WireError("the frame is malformed (dtype)")
+        if dtype.itemsize == 0:
+            return numpy.empty(0, dtype)
+        return numpy.frombuffer(self._slice(place), dtype=dtype).copy()
+
+    def _slice(self, place: Any) -> memoryview:
+        """Each byte can be taken once: many references to one place would multiply it."""
+        offset, size = place
+        if type(offset) is not int or type(size) is not int:
+            raise WireError("the frame is malformed (offset)")
+        if not 0 <= offset <= offset + size <= len(self.blob):
+            raise WireError("the frame is malformed (offset)")
+        self.bytes_left -= size
+        if self.bytes_left < 0:
+            raise WireError("the frame is malformed (overlap)")
+        return self.blob[offset : offset + size]
 
 
-def _slice(place: list[int], blob: memoryview) -> memoryview:
-    offset, size = place
-    if not (isinstance(offset, int) and isinstance(size, int)):
-        raise WireError("the frame is malformed (offset)")
-    if not 0 <= offset <= offset + size <= len(blob):
-        raise WireError("the frame is malformed (offset)")
-    return blob[offset : offset + size]
+def _hashed(built: Any, items: list[Any]) -> Any:
+    """Fill a set or a dictionary; numbers can be chosen so that it would take hours."""
+    deadline = time.monotonic() + HASHING_S
+    for start in range(0, len(items), 256):
+        built.update(items[start : start + 256])
+        if time.monotonic() > deadline:
+            raise WireError("the items of a set or dictionary have colliding hashes")
+    return built
+
+
+def _name(value: Any) -> str:
+    """The name of a type, as something that can be printed in a line."""
+    return "".join(letter for letter in str(value)[:MAX_NAME] if letter.isprintable())

@@ -86,7 +86,7 @@ def simulate(economy: Economy, actions: Integers) -> Outcome:
     n = len(actions)
     cases = np.arange(n)
     # Doing nothing is a machine more that costs nothing and yields nothing.
-    costs = np.concatenate([economy.costs, np.zeros((n, 1), dtype=np.int64)], axis=1)
+    costs: Integers = np.concatenate([economy.costs, np.zeros((n, 1), dtype=np.int64)], axis=1)
     powers = np.zeros((n, REST + 1), dtype=np.int64)
     counts = np.ones((n, LEVELS, IDS), dtype=np.int64)
     apples = np.full((n, TURNS + 1), APPLES, dtype=np.int64)
@@ -110,7 +110,8 @@ def _leaves_range(left: Integers, counts: Integers, factors: Integers) -> NDArra
     made = counts.astype(np.float64) * factors
     apples = left + made[:, 0].sum(axis=1)
     machines = (counts[:, :-1] + made[:, 1:]).max(axis=(1, 2))
-    return (apples > LARGEST) | (machines > LARGEST)
+    too_large: NDArray[np.bool_] = (apples > LARGEST) | (machines > LARGEST)
+    return too_large
 
 
 def case_score(apples: int) -> int:

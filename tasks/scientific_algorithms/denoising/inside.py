@@ -16,6 +16,7 @@ import types
 import numpy as np
 
 RANDOM_STATE = 42
+OFFERED = ("graphtools", "scanpy", "scprep", "sklearn")  # libraries that candidates may expect
 
 
 def main() -> None:
@@ -37,7 +38,15 @@ def main() -> None:
         fail("out_of_memory", "MemoryError")
     except BaseException as error:  # SystemExit and KeyboardInterrupt are the candidate's too
         traceback.print_exc(limit=-20)
-        fail("raised", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
+        fail("raised", describe(error))
+
+
+def describe(error: BaseException) -> str:
+    """One line; for a library of the task that is not installed, with what to do."""
+    line = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    if isinstance(error, ModuleNotFoundError) and error.name in OFFERED:
+        line += " (pip install 'evoduet[denoising]')"
+    return line
 
 
 def read_counts() -> np.ndarray:

@@ -2,7 +2,8 @@
 
 N. Brown, M. Fiscato, M. H. S. Segler, A. C. Vaucher, J. Chem. Inf. Model. 59 (2019) 1096,
 arXiv:1811.09621; benchmark "C11H24" of suite v2. As there, connectivity, charge and valence do not
-count, so mixtures with the right total formula score like isomers; ``genuine_isomers`` tells.
+count, so mixtures with the right total formula score like isomers, and so does one isomer under
+several atom labels; ``genuine_isomers`` tells.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Isomers(PayloadSolver):
         best = heapq.nlargest(N_MOLECULES, (molecule.score for molecule in found))
         total = math.fsum(best) / N_MOLECULES
         exact = [molecule for molecule in found if molecule.exact]
-        genuine = sum(molecule.genuine for molecule in exact)
+        genuine = len({molecule.alkane for molecule in exact} - {""})
         metrics = {
             "submitted": float(len(strings)),
             "unique": float(len(found)),
@@ -68,7 +69,8 @@ class Isomers(PayloadSolver):
         if genuine < len(exact):
             feedback += (
                 f"\nwarning: only {genuine} of them are genuine isomers; the others are mixtures, "
-                "rings, charged or open-shell species that merely share the formula"
+                "rings, charged or open-shell species that merely share the formula, or label the "
+                "atoms of one isomer in several ways"
             )
         return Score(total, total, metrics, feedback)
 

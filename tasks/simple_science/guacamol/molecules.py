@@ -23,8 +23,11 @@ class Molecule:
     carbons: int
     hydrogens: int
     atoms: int
-    genuine: bool
-    """One connected, neutral, closed-shell, acyclic alkane."""
+    alkane: str
+    """Which connected, neutral, closed-shell, acyclic alkane it is; empty: none.
+
+    Unlike ``smiles`` it is the same for molecules that differ by labels of their atoms alone.
+    """
 
     @property
     def exact(self) -> bool:
@@ -66,10 +69,17 @@ def _measured(smiles: str) -> Molecule | None:
             carbons=numbers.count(6),
             hydrogens=numbers.count(1),
             atoms=len(numbers),
-            genuine=_is_alkane(full),
+            alkane=_plain_smiles(full) if _is_alkane(full) else "",
         )
     except _REFUSALS:
         return None
+
+
+def _plain_smiles(full: Chem.Mol) -> str:
+    """Canonical form without the numbers that a SMILES can give to atoms."""
+    for atom in full.GetAtoms():
+        atom.SetAtomMapNum(0)
+    return Chem.MolToSmiles(Chem.RemoveHs(full), isomericSmiles=False)
 
 
 def _is_alkane(full: Chem.Mol) -> bool:

@@ -5,16 +5,29 @@ import os
 import sys
 
 folders = set()
-for name in [*sys.path, *(getattr(module, "__file__", None) or "" for module in
-                          list(sys.modules.values())), "/work/main", os.getcwd()]:
+for name in [
+    *sys.path,
+    *(getattr(module, "__file__", None) or "" for module in list(sys.modules.values())),
+    "/work/main",
+    os.getcwd(),
+]:
     while len(name) > 1:
         folders.add(name)
         name = os.path.dirname(name)
 sys.path.extend(sorted(folders))
 sys.path_importer_cache.clear()
 found = []
-for module in ("benchmark", "benchmark.task", "tasks", "tasks.mathematics", "method", "analysis",
-               "oracle_docs", "results", "evoduet"):
+for module in (
+    "benchmark",
+    "benchmark.task",
+    "tasks",
+    "tasks.mathematics",
+    "method",
+    "analysis",
+    "oracle_docs",
+    "results",
+    "evoduet",
+):
     for name in [name for name in sys.modules if name.partition(".")[0] == module]:
         del sys.modules[name]
     try:

@@ -4,8 +4,10 @@ import os
 import sys
 
 starts = {"/", "/work", "/home", "/root", "/srv", "/opt", "/mnt", "/tmp", os.path.expanduser("~")}
-for name in [*sys.path, *(getattr(module, "__file__", None) or "" for module in
-                          list(sys.modules.values()))]:
+for name in [
+    *sys.path,
+    *(getattr(module, "__file__", None) or "" for module in list(sys.modules.values())),
+]:
     while len(name) > 1:
         starts.add(name)
         name = os.path.dirname(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import pytest
 from shared_data import read_case, shared_root
 
 from benchmark import Artifact, evaluate
+from benchmark.artifact import save
 from benchmark.catalogue import find_task
-from benchmark.evaluator import Invalid
+from benchmark.evaluator import Invalid, Unavailable
 from benchmark.harness import default_harness
 from tasks.ai_foundations.scaling_law import ScalingLaw
 
@@ -93,6 +95,16 @@ def test_initial_program_is_x0(name: str, tolerance: float, mirror: Path) -> Non
         assert evaluation.metrics["heldout_r2"] == pytest.approx(-466.840135, abs=1e-6)
 
 
+@pytest.mark.parametrize("name", [*NAMES, "denoising"])
+def test_anchors(name: str, shared: Path) -> None:
+    with (shared / "data" / "paper" / "anchors_reconciled.csv").open(newline="") as file:
+        rows = {row["task_id"]: row for row in csv.DictReader(file)}
+    anchors = find_task(name).declared.anchors
+    for anchor, label in ((anchors.initial, "x0"), (anchors.sota, "sota")):
+        assert anchor.value == float(rows[name][f"recommended_{label}"])
+        assert anchor.status == rows[name][f"recommended_{label}_status"]
+
+
 def test_partial_table_is_not_comparable(mirror: Path) -> None:
     task = find_task("lr_bsz")
     evaluation = evaluate(task, task.initial_program, "both")
@@ -143,12 +155,17 @@ def test_stored_artifacts_by_group_or_in_one_array(name: str, law: MakeLaw, tmp_
     flat = in_one[:, 0] if in_one.shape[1] == 1 else in_one
     scores = [
         evaluator.score(Artifact(data), "report")
-        for data in (by_group, in_one, flat, flat.tolist(), {"construction": in_one})
+        for data in (
+            by_group,
+            in_one,
+            flat,
+            flat.tolist(),
+            {"construction": in_one},
+            {"predictions": flat.tolist()},
+        )
     ]
     assert len({score.objective for score in scores}) == 1
     path = tmp_path / "predictions.json"
-    from benchmark.artifact import save
-
     save(Artifact(dict(by_group)), path)
     stored = evaluate(evaluator.setup.task, artifact=path, stage="report", variant="embedded")
     assert stored.objective == scores[0].objective
@@ -191,8 +208,7 @@ def test_another_table_is_unavailable(
 ) -> None:
     evaluator = law("parallel", "official")
     monkeypatch.setattr(type(evaluator), "sizes", {"train": {"pile": 18}, "test": {"pile": 6}})
-    evaluation_error = pytest.raises(Exception, match="another table")
-    with evaluation_error:
+    with pytest.raises(Unavailable, match="another table"):
         evaluator.table("train")
 
 

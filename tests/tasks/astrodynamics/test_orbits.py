@@ -150,13 +150,14 @@ def test_lambert_arcs_are_kepler_orbits(
     r0: Vector, r1: Vector, tof: float, prograde: bool, M: int, lowpath: bool
 ) -> None:
     assume(np.linalg.norm(np.cross(r0, r1)) > 1e-3 * np.linalg.norm(r0) * np.linalg.norm(r1))
+    reach = max(np.linalg.norm(r0), np.linalg.norm(r1))
+    assume(reach < 500.0 * tof * DAY_S)  # no arcs faster than 500 km/s
     try:
         v0, v1 = lambert(r0, r1, tof * DAY_S, MU_SUN, prograde=prograde, lowpath=lowpath, M=M)
     except ValueError:
         assume(M > 0)  # a direct arc exists whatever the time
         return
     r, v = propagate(r0, v0, tof * DAY_S, MU_SUN)
-    reach = max(np.linalg.norm(r0), np.linalg.norm(r1))
     assert np.linalg.norm(r - r1) < 1e-7 * reach
     assert np.linalg.norm(v - v1) < 1e-7 * max(np.linalg.norm(v0), np.linalg.norm(v1))
     momentum = np.cross(r0, v0)
@@ -166,18 +167,14 @@ def test_lambert_arcs_are_kepler_orbits(
 
 @untimed
 @given(positions, positions, st.floats(50.0, 20000.0), st.booleans())
-def test_solutions_are_all_of_lambert_s(
-    r0: Vector, r1: Vector, tof: float, prograde: bool
-) -> None:
+def test_solutions_are_all_of_lambert_s(r0: Vector, r1: Vector, tof: float, prograde: bool) -> None:
     assume(np.linalg.norm(np.cross(r0, r1)) > 1e-3 * np.linalg.norm(r0) * np.linalg.norm(r1))
     found = list(solutions(r0, r1, tof * DAY_S, MU_SUN, prograde=prograde, max_revs=4))
     most = found[-1][0]
     branches = [(M, low) for M in range(1, most + 1) for low in (True, False)]
     assert [(M, low) for M, low, _, _ in found] == [(0, None), *branches]
     for M, low, v0, v1 in found:
-        one = lambert(
-            r0, r1, tof * DAY_S, MU_SUN, prograde=prograde, lowpath=low is not False, M=M
-        )
+        one = lambert(r0, r1, tof * DAY_S, MU_SUN, prograde=prograde, lowpath=low is not False, M=M)
         assert np.array_equal(one, (v0, v1))
     if most < 4:
         with pytest.raises(ValueError, match="revolutions"):
@@ -289,5 +286,5 @@ def test_degenerate_flybys() -> None:
     assert flyby.powered_flyby([12.0, 1.0, 0.0], rest, rest, 1e5, 1.0) == infeasible
     assert flyby.powered_flyby([12.0, 0, 0], [13.0, 0, 0], rest, 1e5, 1.0) == infeasible
     assert flyby.powered_flyby([12.0, 0, 0], [8.0, 0, 0], rest, 1e5, 0.0) == (0.0, math.inf, False)
-    with pytest.raises(ValueError, match="plane|motion"):
+    with pytest.raises(ValueError, match="along the planet"):
         flyby.gravity_assist([12.0, 0, 0], rest, 1e5, 7000.0, 0.0)

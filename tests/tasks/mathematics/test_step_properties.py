@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from fractions import Fraction
 from itertools import pairwise
@@ -20,6 +21,7 @@ from tasks.mathematics.autoconvolution import (
     CANCELLATION,
     DIRECT_UP_TO,
     Heights,
+    accurate_sum,
     autoconvolution,
     autoconvolution_peak,
     overlap,
@@ -273,6 +275,17 @@ def test_rounding_errors_of_products(x: Heights, data: st.DataObject) -> None:
         assert a * b == rounded + rest
 
 
+@unhurried
+@given(signed(), st.integers(0, 2**32 - 1), st.booleans())
+def test_accurate_sum(x: Heights, seed: int, cancels: bool) -> None:
+    parts = [x, np.random.default_rng(seed).permutation(x) / 3.0]
+    if cancels:  # all but a millionth of the first part is taken away again
+        parts.append(-x * 0.999999)
+    terms = np.concatenate(parts).tolist()
+    error = abs(accurate_sum(*parts) - math.fsum(terms))
+    assert error <= max(math.ulp(math.fsum(terms)), 1e-28 * math.fsum(map(abs, terms)))
+
+
 integers = st.integers(-(2**70), 2**70)
 
 
@@ -298,9 +311,9 @@ def test_exact_convolution_against_sums(
         assert exact.convolution(x, x)[0] == x[0] ** 2
 
 
-@pytest.mark.parametrize("zeros", [[0], [0, 0, 0]])
-def test_exact_convolution_of_zeros(zeros: list[int]) -> None:
-    assert exact.convolution(zeros, zeros) == [0] * (2 * len(zeros) - 1)
+@pytest.mark.parametrize("other", [[0, 0, 0], [1, -1, 0], [10**40, -(10**40), 7]])
+def test_exact_convolution_with_zeros(other: list[int]) -> None:
+    assert exact.convolution([0, 0, 0], other) == exact.convolution(other, [0, 0, 0]) == [0] * 5
 
 
 @unhurried

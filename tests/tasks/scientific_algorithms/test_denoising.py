@@ -11,6 +11,7 @@ import pytest
 from shared_data import read_case, require_shared
 
 from benchmark import Artifact, Evaluation, evaluate
+from benchmark.artifact import save
 from benchmark.catalogue import find_task
 from benchmark.evaluator import Crashed, Invalid
 from benchmark.harness import default_harness
@@ -165,6 +166,13 @@ def test_missing_function_and_broken_source(write: Write) -> None:
     assert "SyntaxError" in evaluation.reason
 
 
+def test_missing_library_of_the_task_says_what_to_install(write: Write) -> None:
+    source = "raise ModuleNotFoundError(\"No module named 'scprep'\", name='scprep')\n"
+    evaluation = judge(source, write)
+    assert evaluation.status == "crashed"
+    assert "evoduet[denoising]" in evaluation.reason
+
+
 def test_below_the_perfect_poisson_loss(denoising: Make, simulated: Load) -> None:
     """An answer that over-weights the test counts: only who knows them gets there."""
     dataset = simulated("sim_search")
@@ -241,8 +249,6 @@ def test_time_limit_of_a_held_out_set(write: Write) -> None:
 
 
 def test_stored_artifacts(denoising: Make, simulated: Load, tmp_path: Path) -> None:
-    from benchmark.artifact import save
-
     evaluator = denoising()
     matrix = 1e-4 * simulated("sim_search").train.toarray()
     path = tmp_path / "matrix.npz"

@@ -18,6 +18,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from shared_data import read_case
 
+from benchmark import evaluate
 from benchmark.catalogue import find_task
 from benchmark.checksums import array_digests
 from benchmark.evaluator import Unavailable
@@ -159,8 +160,6 @@ def test_another_matrix_is_refused(simulated: Callable[[str], Dataset]) -> None:
 def test_wrong_official_matrix_makes_the_task_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from benchmark import evaluate
-
     path = tmp_path / "pancreas.npz"
     write_counts(path, simulate.simulate(simulate.RECIPES["sim_search"]))
     monkeypatch.setattr(datasets, "data_file", lambda setup, name: path)

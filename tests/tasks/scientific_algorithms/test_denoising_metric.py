@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from shared_data import parity_files, read_case, shared_root
 
+from benchmark.catalogue import find_task
 from benchmark.evaluator import Invalid
 from tasks.scientific_algorithms.denoising import metric
 from tasks.scientific_algorithms.denoising.answers import checked
@@ -80,8 +81,6 @@ def test_recorded_losses_on_the_published_scale(case: Any) -> None:
 
 def test_recorded_means_are_the_anchors() -> None:
     """The mean of the two recorded scores is the objective, to the last digit."""
-    from benchmark.catalogue import find_task
-
     initial = [
         Quality(Losses(0.18812379376188382, 0.04933668651623115), PUBLISHED["pbmc"]),
         Quality(Losses(0.1837401975828778, 0.02970277388080289), PUBLISHED["tabula"]),

@@ -140,6 +140,8 @@ def _first_guess(target: float, radius: float, sigma: float, alpha: float) -> fl
         return target * alpha
     guess = target / radius
     if alpha < 0.0:
+        if sigma >= 0.0:
+            guess = min(guess, (6.0 * target) ** (1.0 / 3.0))  # outwards, U3 alone takes longer
         # Far out on a hyperbola the time grows like an exponential of the anomaly.
         root = math.sqrt(-alpha)
         scale = sigma + (1.0 - alpha * radius) / root

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from .kepler import DEEP_DIVE, LAST_STEP, STUMPFF_SERIES, propagate_triples
 from .vectors import Triple, Vector, rows, triple
 
-_ITERATIONS = 10
+_ITERATIONS = 12
 _BLOCK = 4096  # rows at a time: all temporaries then stay in the processor's cache
 _LOST: Triple = (np.nan, np.nan, np.nan)
 
@@ -29,9 +29,12 @@ def propagate_batch(
     r1, v1 = np.empty(r.shape), np.empty(r.shape)
     for start in range(0, len(time), _BLOCK):
         block = slice(start, start + _BLOCK)
+        # Components first: numpy is slow along an axis of length three.
+        x, u = np.ascontiguousarray(r[block].T), np.ascontiguousarray(v[block].T)
         with np.errstate(all="ignore"):
-            r1[block], v1[block] = _propagate(r[block], v[block], time[block], float(mu))
-    for row in np.flatnonzero(~np.isfinite(r1).all(axis=1) | ~np.isfinite(v1).all(axis=1)):
+            x, u = _propagate(x, u, time[block], float(mu))
+        r1[block], v1[block] = x.T, u.T
+    for row in np.flatnonzero(~np.isfinite(r1 + v1).all(axis=1)):
         r1[row], v1[row] = _guarded(r[row], v[row], float(time[row]), float(mu))
     return r1.reshape(*shape, 3), v1.reshape(*shape, 3)
 
@@ -45,10 +48,11 @@ def _guarded(r: Vector, v: Vector, tof: float, mu: float) -> tuple[Triple, Tripl
 
 
 def _propagate(r: Vector, v: Vector, tof: Vector, mu: float) -> tuple[Vector, Vector]:
+    """States of shape (3, N) after ``tof``; NaN where the scalar routine has to help."""
     root_mu = np.sqrt(mu)
-    radius = np.sqrt(np.einsum("ij,ij->i", r, r))
-    alpha = 2.0 / radius - np.einsum("ij,ij->i", v, v) / mu
-    sigma = np.einsum("ij,ij->i", r, v) / root_mu
+    radius = np.sqrt(_dot(r, r))
+    alpha = 2.0 / radius - _dot(v, v) / mu
+    sigma = _dot(r, v) / root_mu
     bound = alpha > 0.0
     period = 2.0 * np.pi / (root_mu * np.where(bound, alpha, 1.0) ** 1.5)
     tof = np.where(bound, tof - period * np.rint(tof / period), tof)
@@ -62,7 +66,43 @@ def _propagate(r: Vector, v: Vector, tof: Vector, mu: float) -> tuple[Vector, Ve
     g = (sign * radius * u1 + sigma * u2) / root_mu
     f_dot = -sign * root_mu * u1 / (end_radius * radius)
     g_dot = 1.0 - u2 / end_radius
-    return f[:, None] * r + g[:, None] * v, f_dot[:, None] * r + g_dot[:, None] * v
+    r1, v1 = f * r + g * v, f_dot * r + g_dot * v
+    at = np.flatnonzero(deep)
+    if len(at):
+        r1[:, at], v1[:, at] = _past_the_periapsis(
+            r[:, at], v[:, at], tof[at], mu, alpha[at], sigma[at]
+        )
+    return r1, v1
+
+
+def _past_the_periapsis(
+    r: Vector, v: Vector, tof: Vector, mu: float, alpha: Vector, sigma: Vector
+) -> tuple[Vector, Vector]:
+    """Fast hyperbolas towards their periapsis: the scalar routine of this name on arrays."""
+    root_mu = np.sqrt(mu)
+    momentum = np.cross(r, v, axis=0)
+    h = np.sqrt(_dot(momentum, momentum))
+    parameter = h * h / mu
+    eccentricity = np.sqrt(1.0 - alpha * parameter)
+    q = parameter / (1.0 + eccentricity)
+    root, width = np.sqrt(-alpha), np.sqrt(parameter)
+    _, u1, u2, u3 = _universal_functions(np.arcsinh(root * sigma / eccentricity) / root, alpha)
+    x0, y0 = q - u2, width * u1
+    since = q * u1 + u3 + root_mu * tof
+    u1, u2, end_radius = _universal(np.abs(since), q, np.zeros_like(q), alpha)
+    u1 = np.copysign(u1, since)
+    outward = r / np.sqrt(_dot(r, r))
+    onward = np.cross(momentum / h, outward, axis=0)
+    length = np.hypot(x0, y0)
+    to_periapsis = (x0 * outward - y0 * onward) / length
+    across = (y0 * outward + x0 * onward) / length
+    r1 = (q - u2) * to_periapsis + width * u1 * across
+    v1 = width * (1.0 - alpha * u2) * across - u1 * to_periapsis
+    return r1, v1 * (root_mu / end_radius)
+
+
+def _dot(a: Vector, b: Vector) -> Vector:
+    return np.asarray(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
 
 
 def _universal(target: Vector, radius: Vector, sigma: Vector, alpha: Vector) -> Vector:
@@ -73,7 +113,7 @@ def _universal(target: Vector, radius: Vector, sigma: Vector, alpha: Vector) -> 
     found = np.full((3, len(target)), np.nan)
     chi = _first_guess(target, radius, sigma, alpha)
     at = np.flatnonzero(np.isfinite(chi))
-    work = np.stack([chi, target, radius, sigma, alpha])[:, at]
+    work = np.stack([chi, target, radius, sigma, alpha]).take(at, axis=1)
     for _ in range(_ITERATIONS):
         if not len(at):
             break
@@ -84,27 +124,52 @@ def _universal(target: Vector, radius: Vector, sigma: Vector, alpha: Vector) -> 
         curvature = sigma * u0 + (1.0 - alpha * radius) * u1
         step = -5.0 * miss / (r + np.sqrt(np.abs(16.0 * r * r - 20.0 * miss * curvature)))
         chi += step
-        done = np.abs(step) <= LAST_STEP * np.abs(chi)
-        if done.any():
+        settled = np.abs(step) <= LAST_STEP * np.abs(chi)
+        done = np.flatnonzero(settled)
+        if len(done):
             # The last step is so small that the functions follow it linearly.
-            ends = np.stack((u1 + step * u0, u2 + step * u1, r + step * curvature))
-            found[:, at[done]] = ends[:, done]
-            work, at = work[:, ~done], at[~done]
+            place = at[done]
+            found[0, place] = (u1 + step * u0)[done]
+            found[1, place] = (u2 + step * u1)[done]
+            found[2, place] = (r + step * curvature)[done]
+            rest = np.flatnonzero(~settled)
+            work, at = work.take(rest, axis=1), at[rest]
     return found
 
 
 def _first_guess(target: Vector, radius: Vector, sigma: Vector, alpha: Vector) -> Vector:
-    guess = np.where(alpha > 0.0, target * alpha, target / radius)
-    hyperbolic = np.flatnonzero(alpha < 0.0)
-    if len(hyperbolic):
-        a, t = alpha[hyperbolic], target[hyperbolic]
-        root = np.sqrt(-a)
-        far = -2.0 * a * t / (sigma[hyperbolic] + (1.0 - a * radius[hyperbolic]) / root)
-        late = far > np.e
-        guess[hyperbolic[late]] = np.minimum(
-            guess[hyperbolic[late]], np.log(far[late]) / root[late]
-        )
-    return guess
+    """Danby's starting values for Kepler's equation of the ellipse and of the hyperbola.
+
+    Better ones than the scalar routine's, because the slowest rows decide the number of steps. A
+    parabola has none; near it they can be far too large, hence the bound for outward motion.
+    """
+    root = np.sqrt(np.abs(alpha))
+    mean = target * root**3
+    sine, cosine = sigma * root, 1.0 - alpha * radius  # e times those of the anomaly at the start
+    closed = alpha > 0.0
+    guess = target / radius
+    for rows_of, step in ((closed, _elliptic_step), (alpha < 0.0, _hyperbolic_step)):
+        where = np.flatnonzero(rows_of)
+        if len(where):
+            guess[where] = step(mean[where], sine[where], cosine[where]) / root[where]
+    leaving = np.where(sigma >= 0.0, np.cbrt(6.0 * target), np.inf)
+    return np.where(closed, guess, np.minimum(guess, leaving))
+
+
+def _elliptic_step(mean: Vector, sine: Vector, cosine: Vector) -> Vector:
+    """Change of the eccentric anomaly for a change ``mean`` of the mean anomaly."""
+    start = np.arctan2(sine, cosine)
+    end_mean = start - sine + mean
+    return end_mean + np.copysign(0.85 * np.hypot(sine, cosine), np.sin(end_mean)) - start
+
+
+def _hyperbolic_step(mean: Vector, sine: Vector, cosine: Vector) -> Vector:
+    """The same for the hyperbolic anomaly."""
+    eccentricity = np.sqrt((cosine - sine) * (cosine + sine))
+    start = np.arcsinh(sine / eccentricity)
+    end_mean = sine - start + mean
+    size = np.log(2.0 * np.abs(end_mean) / eccentricity + 1.8)
+    return np.maximum(np.copysign(size, end_mean) - start, 0.0)
 
 
 def _universal_functions(chi: Vector, alpha: Vector) -> tuple[Vector, Vector, Vector, Vector]:

@@ -1,0 +1,1 @@
+"""Models: real ones through litellm, scripted ones, recordings, and the offline stand-in."""

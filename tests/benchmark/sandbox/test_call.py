@@ -1,0 +1,281 @@
+"""Calling a program's functions inside a sandbox of each backend."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Caller, SessionMaker
+
+from benchmark.evaluator import Call, Crashed, Invalid, OutOfMemory, TimedOut
+from benchmark.sandbox.session import MAX_SOURCE_BYTES, Session, read_source
+
+BURN = """
+import os, time
+def burn(seconds):
+    start = time.process_time()
+    while time.process_time() - start < seconds:
+        pass
+"""
+
+
+def test_calls_share_one_fresh_process(call: Caller) -> None:
+    text = "seen = []\ndef add(x):\n    seen.append(x)\n    return seen\ndef size():\n    return len(seen)"
+    calls = [Call("add", [1.5]), Call("add", ["b"]), Call("size")]
+    assert call(text, calls) == [[1.5], [1.5, "b"], 2]
+    assert call(text, calls[1:]) == [["b"], 1]
+
+
+def test_values_travel_both_ways(call: Caller) -> None:
+    array = np.arange(6.0).reshape(2, 3)
+    answer = call(
+        "def run(a, payload):\n    return a * 2, payload, type(a).__name__",
+        [Call("run", [array, {"k": [1, None, True], "x": np.int8([1])}])],
+    )
+    np.testing.assert_array_equal(answer[0], array * 2)
+    assert answer[1]["k"] == [1, None, True]
+    assert answer[1]["x"].dtype == np.int8
+    assert answer[2] == "ndarray"
+
+
+def test_builtins_seed_and_modules(call: Caller, tmp_path: Path) -> None:
+    folder = tmp_path / "shown"
+    folder.mkdir()
+    (folder / "orbit_helper.py").write_text("ANSWER = 42\n")
+    text = (
+        "import random, orbit_helper\n"
+        "def run():\n    return [BEST, random.random(), orbit_helper.ANSWER, __file__, __name__]"
+    )
+    tmp_path.chmod(0o755)
+    answer = call(text, builtins={"BEST": [1, 2]}, random_seed=0, visible=[folder])
+    assert answer[:3] == [[1, 2], 0.8444218515250481, 42]
+    assert answer[3].endswith("/candidate.py")
+    assert answer[4] == "candidate"
+
+
+def test_the_process_is_bare(call: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVODUET_TEST_API_KEY", "secret")
+    read_end, write_end = os.pipe()
+    os.set_inheritable(read_end, True)
+    os.set_inheritable(write_end, True)
+    text = """
+import os, sys
+def run():
+    open_ones = []
+    for fd in range(64):
+        try:
+            os.fstat(fd)
+            open_ones.append(fd)
+        except OSError:
+            pass
+    return {"env": dict(os.environ), "fds": open_ones, "argv": sys.argv, "cwd": os.getcwd(),
+            "files": os.listdir("."), "stdin": sys.stdin.read(), "path": sys.path, "ids": os.getgroups()}
+"""
+    try:
+        bare = call(text)
+    finally:
+        os.close(read_end)
+        os.close(write_end)
+    assert len(bare["fds"]) == 4  # stdin, stdout, stderr and the result pipe
+    assert bare["files"] == ["candidate.py"]
+    assert bare["argv"] == [f"{bare['cwd']}/candidate.py"]
+    assert bare["stdin"] == ""
+    assert "secret" not in str(bare)
+    assert bare["env"]["HOME"] == bare["env"]["TMPDIR"] == bare["cwd"]
+    assert bare["env"]["OMP_NUM_THREADS"] == "1"
+    assert not [entry for entry in bare["path"] if entry.endswith(("inside", "main"))]
+
+
+def test_what_is_printed_is_kept_at_its_end(call: Caller) -> None:
+    text = (
+        "import sys\n"
+        "def run():\n"
+        "    for i in range(10000):\n        print(i)\n"
+        "    print('warning', file=sys.stderr)\n"
+    )
+    call(text)
+    account = call.session.account  # type: ignore[attr-defined]
+    assert account.stdout_tail.endswith("9998\n9999\n")
+    assert len(account.stdout_tail) <= 4096
+    assert account.stderr_tail == "warning\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "failure", "reason"),
+    [
+        ("def run():\n    raise ValueError('two\\nlines')", Crashed, r"^ValueError: two lines \(line 2\)$"),
+        ("def run(:", Crashed, r"^SyntaxError: .* \(line 1\)$"),
+        ("import os\nos._exit(3)", Crashed, "^exited with status 3 before it returned$"),
+        ("import os\nos.kill(os.getpid(), 9)", Crashed, "^killed by SIGKILL before it returned$"),
+        ("import ctypes\nctypes.string_at(0)", Crashed, "^killed by SIGSEGV before it returned$"),
+        ("raise KeyboardInterrupt", Crashed, "^KeyboardInterrupt"),
+        ("def run():\n    raise SystemExit(0)", Crashed, "^exited before returning$"),
+        ("def run():\n    raise MemoryError", OutOfMemory, "^MemoryError$"),
+        ("def other():\n    pass", Invalid, r"^the program defines no function run\(\)$"),
+        ("def run(argument):\n    pass", Crashed, "^TypeError: .*missing 1 required"),
+        ("import no_such_module", Crashed, "^ModuleNotFoundError: No module named"),
+    ],
+)  # fmt: skip
+def test_failures_say_what_happened(
+    call: Caller, text: str, failure: type[Exception], reason: str
+) -> None:
+    with pytest.raises(failure, match=reason):
+        call(text)
+
+
+def test_programs_that_are_no_text(tmp_path: Path, make_session: SessionMaker) -> None:
+    program = tmp_path / "program.py"
+    program.write_bytes(b"\xff\xfe")
+    with pytest.raises(Invalid, match="not UTF-8"):
+        make_session().call(program, [Call("run")])
+    program.write_bytes(b"#" * (MAX_SOURCE_BYTES + 1))
+    with pytest.raises(Invalid, match="larger than 8 MiB"):
+        read_source(program)
+    program.write_bytes(b"\xef\xbb\xbfx = 1")
+    assert read_source(program) == "x = 1"
+
+
+def test_wall_time_ends_sleepers(call: Caller) -> None:
+    with pytest.raises(TimedOut, match=r"took more than 0\.5 s"):
+        call("import time\ndef run():\n    time.sleep(60)", wall_s=0.5)
+    assert 0.5 <= call.session.account.wall_s < 10  # type: ignore[attr-defined]
+
+
+def test_idle_time_ends_sleepers_early(call: Caller) -> None:
+    with pytest.raises(TimedOut, match=r"slept for 0\.4 s"):
+        call("import time\ndef run():\n    time.sleep(60)", idle_s=0.4)
+
+
+def test_cpu_time_is_summed_over_processes(call: Caller) -> None:
+    text = BURN + "def run():\n    os.fork()\n    burn(30)"
+    with pytest.raises(TimedOut, match=r"more than 0\.6 s of CPU time"):
+        call(text, cpu_s=0.6)
+    assert 0.6 <= call.session.account.cpu_s < 3.0  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "leave",
+    ["for pid in pids: os.waitpid(pid, 0)", "time.sleep(60)", "signal.pause()"],
+    ids=["collected", "running", "ignored"],
+)
+def test_the_account_knows_workers(call: Caller, leave: str) -> None:
+    """Two workers of 0.4 s each: collected by their parent, still there at the end, or never
+    accounted to anybody because the parent ignores that they ended."""
+    text = BURN + f"""
+import signal
+def run():
+    if {leave.startswith("signal")}:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    pids = []
+    for _ in range(2):
+        pid = os.fork()
+        if pid == 0:
+            burn(0.4)
+            if {leave.startswith("time")}:
+                time.sleep(60)
+            os._exit(0)
+        pids.append(pid)
+    {leave}
+"""
+    waits = not leave.startswith("for")
+    if waits:
+        with pytest.raises(TimedOut):
+            call(text, idle_s=0.7)
+    else:
+        call(text)
+    assert 0.7 <= call.session.account.cpu_s < 1.6  # type: ignore[attr-defined]
+
+
+def test_memory_of_one_and_of_all(call: Caller) -> None:
+    with pytest.raises(OutOfMemory):
+        call("def run():\n    return len(bytearray(10**9))", memory_mb=256)
+    text = (
+        "import os, time\ndef run():\n    for _ in range(4):\n        if os.fork() == 0:\n"
+        "            hoard = os.urandom(1 << 20) * 100\n            time.sleep(60)\n    time.sleep(60)"
+    )
+    with pytest.raises(OutOfMemory, match="used more than 256 MB"):
+        call(text, memory_mb=256)
+
+
+def test_peak_memory_is_measured(call: Caller) -> None:
+    call("def run():\n    return len(bytearray(os_bytes))", builtins={"os_bytes": 200 << 20})
+    assert 200 < call.session.account.peak_mb < 300  # type: ignore[attr-defined]
+
+
+def test_processes_threads_and_files_are_counted(call: Caller) -> None:
+    forks = "import os, time\ndef run():\n    for _ in range({}):\n        if os.fork() == 0:\n            time.sleep(60)\n    {}"
+    with pytest.raises(Crashed, match="more than 3 processes"):
+        call(forks.format(3, "time.sleep(60)"), processes=3)
+    call(forks.format(2, "time.sleep(0.3)"), processes=3)
+    threads = "import threading, time\ndef run():\n    for _ in range(40):\n        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n    time.sleep(60)"
+    with pytest.raises(Crashed, match="more than 20 threads|can't start new thread"):
+        call(threads, threads=20)
+    with pytest.raises(Crashed, match="Too many open files"):
+        call("def run():\n    hoard = [open('candidate.py') for _ in range(100)]", open_files=50)
+    with pytest.raises(Crashed, match="wrote more than 100 files"):
+        call(
+            "import time\ndef run():\n    for i in range(200):\n        open(f'{i}', 'w')\n    time.sleep(60)",
+            files=100,
+        )
+
+
+def test_output_is_bounded(call: Caller) -> None:
+    with pytest.raises(Crashed, match="printed more than 1 MB"):
+        call("def run():\n    while True:\n        print('x' * 10000)", output_mb=1)
+
+
+def test_forked_workers_and_queues_work(call: Caller) -> None:
+    text = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+def square(x):
+    return x * x
+def run():
+    with ProcessPoolExecutor(2) as pool:
+        first = list(pool.map(square, range(5)))
+    with multiprocessing.Pool(2) as pool:
+        second = pool.map(square, range(5))
+    semaphore = multiprocessing.BoundedSemaphore(2)
+    lock = multiprocessing.RLock()
+    with semaphore, lock, lock:
+        third = [semaphore.get_value(), semaphore.acquire(timeout=0.05), semaphore.acquire(False)]
+    semaphore.release()
+    try:
+        semaphore.release()
+    except ValueError:
+        third.append("bounded")
+    event = multiprocessing.Event()
+    child = multiprocessing.Process(target=event.set)
+    child.start()
+    third.append(event.wait(5))
+    child.join()
+    return [first, second, third]
+"""
+    assert call(text) == [[0, 1, 4, 9, 16], [0, 1, 4, 9, 16], [1, True, False, "bounded", True]]
+
+
+def test_evaluations_run_side_by_side(make_session: SessionMaker, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import time\ndef run(x):\n    time.sleep(0.2)\n    return x")
+    answers: dict[int, list[Any]] = {}
+
+    def evaluate(session: Session, number: int) -> None:
+        answers[number] = [session.call(program, [Call("run", [number])]) for _ in range(3)]
+
+    sessions = [make_session() for _ in range(4)]
+    threads = [
+        threading.Thread(target=evaluate, args=(session, number))
+        for number, session in enumerate(sessions)
+    ]
+    started = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == {number: [[number]] * 3 for number in range(4)}
+    assert time.monotonic() - started < 60
