@@ -216,6 +216,8 @@ def _any_nested(items: list[Any]) -> bool:
 
 
 def _read_npz(path: Path) -> Plain:
+    if not zipfile.is_zipfile(path):
+        raise ArtifactError(f"{path}: not a readable .npz file")
     try:
         with np.load(path, allow_pickle=False) as archive:
             for entry in archive.zip.infolist():

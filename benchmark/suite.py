@@ -70,7 +70,8 @@ def run_suite(
         return evaluate(entry.task, entry.program, stage, harness=harness)
 
     results: dict[int, Evaluation] = {}
-    with ThreadPoolExecutor(workers, thread_name_prefix="suite") as executor:
+    executor = ThreadPoolExecutor(workers, thread_name_prefix="suite")
+    try:
         pending: dict[Future[Evaluation], int] = {
             executor.submit(one, entry): index for index, entry in enumerate(entries)
         }
@@ -80,4 +81,7 @@ def run_suite(
                 index = pending.pop(future)
                 results[index] = future.result()
                 finished(results[index])
+    finally:
+        # Not waiting: when interrupted, running candidates may have minutes to go.
+        executor.shutdown(wait=False, cancel_futures=True)
     return [results[index] for index in range(len(entries))]

@@ -98,7 +98,7 @@ def _corrected(request: Request, slot: int, error: str) -> Request:
 
 
 async def free_text(run: RunContext, request: Request, limit: int) -> tuple[str, str | None]:
-    """The trimmed text of one answer cut to ``limit`` characters, and the error of a failed call."""
+    """The trimmed text of one answer, at most ``limit`` characters; the error of a failed call."""
     (completion,) = await run.sample(request)
     if completion.error is not None:
         return "", completion.error

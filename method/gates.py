@@ -66,7 +66,7 @@ class KnowledgeGate:
 
 
 def gate_result(read: Read[GateAnswer], text: str, snapshot: Snapshot, rules: Rules) -> GateResult:
-    """What a gate's answer means: fallbacks of malformed answers, and the documents of a look-up."""
+    """What a gate's answer means: fallbacks of malformed ones, and the documents of a look-up."""
     answer = read.answer or GateAnswer()
     flags = list(read.flags)
     decision: Decision

@@ -59,7 +59,7 @@ _ZERO_WIDTH = "\u200b"
 
 @cache
 def template(name: str) -> str:
-    """A template as it was shipped. Raises ``ValueError`` when its fields are not the known ones."""
+    """A template as it was shipped. Raises ``ValueError`` if its fields are not the known ones."""
     text = _content(name).decode("utf-8")
     found, known = set(_FIELD.findall(text)), set(FIELDS[name])
     if found != known:
@@ -78,7 +78,7 @@ def _content(name: str) -> bytes:
 
 
 def fill(name: str, values: Mapping[str, str]) -> str:
-    """A template with all its fields filled. Raises ``ValueError`` for a missing or unknown field."""
+    """A template with its fields filled. Raises ``ValueError`` for a missing or unknown field."""
     return fill_text(template(name), values, name)
 
 

@@ -74,7 +74,7 @@ class Rules(BaseModel):
     search_raw_content: Literal["off", "text", "markdown"] = "off"
     eval_parallel: Literal["equal", "as-released"] = "equal"
     candidate_max_chars: int | Literal["seed"] = Field(default=60_000)
-    """Longest candidate in characters; ``seed``: the larger of 100000 and three initial programs."""
+    """Longest candidate in characters; ``seed``: three initial programs, at least 100000."""
     placeholders: Literal["text", "malformed"] = "text"
     snapshot_dedup: bool = False
     """A body that a newer experience of the snapshot shows is replaced by a reference."""

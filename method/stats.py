@@ -80,12 +80,14 @@ def member(program: Program) -> Member:
     )
 
 
-def corrected(programs: Sequence[Program], n_candidates: int) -> tuple[list[Member], Corrections]:
-    """The programs without the copies that a scaffold made of them.
+def corrected(
+    programs: Sequence[Program], parent: Program, n_candidates: int
+) -> tuple[list[Member], Member, Corrections]:
+    """The programs without the copies that a scaffold made of them, and the parent.
 
-    Who descends from a copy, or was shown one, counts with the original.
+    Who descends from a copy, was shown one, or is one, counts with the original.
     """
-    original = {p.id: p.copy_of for p in programs if p.copy_of is not None}
+    original = {p.id: p.copy_of for p in (*programs, parent) if p.copy_of is not None}
 
     def resolved(name: str) -> str:
         seen: set[str] = set()
@@ -104,7 +106,8 @@ def corrected(programs: Sequence[Program], n_candidates: int) -> tuple[list[Memb
         if p.copy_of is None
     ]
     labels = Counter(m.label for m in members if m.label)
-    return members, Corrections(len(programs) - len(members), n_candidates, labels)
+    corrections = Corrections(len(programs) - len(members), n_candidates, labels)
+    return members, replace(member(parent), id=resolved(parent.id)), corrections
 
 
 def population_stats(

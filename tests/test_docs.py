@@ -10,7 +10,7 @@ from pathlib import Path
 
 from shared_data import REPOSITORY
 
-_BLOCK = re.compile(r"^`([\w.]+)`.*?^```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^`([\w.]+)` - .*?^```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def test_the_task_of_the_page_works(tmp_path: Path) -> None:

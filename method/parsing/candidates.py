@@ -30,10 +30,7 @@ def parse_candidate(
         max_chars: longest candidate accepted, in characters.
         enforce_blocks: what the task wants done with edits outside its EVOLVE-BLOCK.
     """
-    if edit == "diff":
-        parsed = _from_diff(text, parent_code)
-    else:
-        parsed = _from_rewrite(text, language)
+    parsed = _from_diff(text, parent_code) if edit == "diff" else _from_rewrite(text, language)
     if parsed.code is None:
         return parsed
     code, done = enforce(parent_code, parsed.code, enforce_blocks)

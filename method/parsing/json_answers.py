@@ -1,7 +1,7 @@
 """The three structured answers: gate, query, evidence scoring (methods.md 1.3, 1.4 and 2.6).
 
 Each reader takes the answer's text and the rules of the run and never raises: what cannot be used
-is told in ``Read.error``. Values of the wrong type count as absent, as the rules say field by field.
+is told in ``Read.error``. Values of the wrong type count as absent, field by field.
 """
 
 from __future__ import annotations
@@ -78,37 +78,30 @@ class Read(Generic[AnswerT]):
 
 def read_gate(text: str, rules: Rules) -> Read[GateAnswer]:
     """A gate's answer under the switches ``gate.parser`` and ``placeholders``."""
-    found, tagged = _gate_object(text, chain=rules.gate_parser == "chain")
+    chain = rules.gate_parser == "chain"
+    found, tagged = _gate_object(text, chain=chain)
     value, flags = found.value or {}, list(found.flags)
-    knowledge = _text(value.get("knowledge_state_analysis"))
-    if rules.gate_parser == "chain" and not knowledge:
-        knowledge = _serialised(value.get("knowledge_state_analysis"), flags)
-    if tagged is not None:
-        knowledge = tagged
-    reasoning, raw = _text(value.get("reasoning")), value.get("decision")
+    raw, reasoning = value.get("decision"), _text(value.get("reasoning"))
+    knowledge = tagged
+    if knowledge is None:
+        knowledge = _knowledge(value.get("knowledge_state_analysis"), flags, serialise=chain)
+    examples = placeholders("gate.user") if rules.placeholders == "malformed" else frozenset()
+    decision = _decision(raw, lenient=chain)
+    ids = _ids(value.get("search_document_ids"), trim=chain) if decision == "look-up" else ()
     error = found.error
-    if rules.placeholders == "malformed":
-        examples = placeholders("gate.user")
-        error = error or ("the example text came back" if knowledge.strip() in examples else "")
-        reasoning = "" if reasoning.strip() in examples else reasoning
-    decision = _decision(raw, lenient=rules.gate_parser == "chain")
-    if not error and decision is None:
+    if not error and knowledge.strip() in examples:
+        error = "the example text came back"
+    elif not error and decision is None:
         error = f"the decision is not one of no-op, look-up, retrieve: {_shown(raw)}"
-    ids: tuple[str, ...] = ()
-    if not error and decision == "look-up":
-        named = value.get("search_document_ids")
-        if _are_texts(named):
-            trim = rules.gate_parser == "chain"
-            ids = tuple(dict.fromkeys(_text(i).strip() if trim else _text(i) for i in named))
-        else:
-            error = "look-up needs a non-empty list search_document_ids of texts"
-    if not error and rules.gate_malformed == "missing" and not knowledge.strip():
+    elif not error and decision == "look-up" and not ids:
+        error = "look-up needs a non-empty list search_document_ids of texts"
+    elif not error and rules.gate_malformed == "missing" and not knowledge.strip():
         error = "knowledge_state_analysis is empty"
     answer = GateAnswer(
         knowledge_state_analysis=knowledge,
         decision=None if error else decision,
-        reasoning=reasoning,
-        search_document_ids=ids,
+        reasoning="" if reasoning.strip() in examples else reasoning,
+        search_document_ids=() if error else ids,
         raw_decision=_text(raw) if isinstance(raw, str) else None,
     )
     return Read(answer, error, tuple(flags))
@@ -145,10 +138,14 @@ def _decision(raw: Any, *, lenient: bool) -> Choice | None:
     return exact.get(word)
 
 
-def _are_texts(value: Any) -> bool:
-    if not isinstance(value, list) or not value:
-        return False
-    return all(isinstance(item, str) and item.strip() for item in value)
+def _ids(value: Any, *, trim: bool) -> tuple[str, ...]:
+    """A list of non-blank texts without exact repeats; empty when it is anything else."""
+    if not isinstance(value, list):
+        return ()
+    texts = [_text(item) for item in value]
+    if not all(text.strip() for text in texts):
+        return ()
+    return tuple(dict.fromkeys(text.strip() if trim else text for text in texts))
 
 
 # --- query -------------------------------------------------------------------------------------
@@ -214,9 +211,7 @@ def read_scoring(text: str, rules: Rules) -> Read[ScoringAnswer]:
     rows, raw = (found.value.get(field) for field in ScoringAnswer.model_fields)
     if not isinstance(rows, list):
         return Read(None, "document_predictions is not a list", tuple(flags))
-    knowledge = _text(raw)
-    if rules.json_parser == "chain" and not knowledge:
-        knowledge = _serialised(raw, flags)
+    knowledge = _knowledge(raw, flags, serialise=rules.json_parser == "chain")
     if rules.placeholders == "malformed" and knowledge in placeholders("evidence_scoring.user"):
         knowledge = ""
     if rules.scoring_complete == "strict" and not knowledge.strip():
@@ -244,10 +239,10 @@ def _text(value: Any) -> str:
     return valid_unicode(value) if isinstance(value, str) else ""
 
 
-def _serialised(value: Any, flags: list[str]) -> str:
-    """Knowledge that came as an object or list, as text."""
-    if not isinstance(value, dict | list) or not value:
-        return ""
+def _knowledge(value: Any, flags: list[str], *, serialise: bool) -> str:
+    """A knowledge text; one that came as an object or list is written as JSON if allowed."""
+    if not serialise or not isinstance(value, dict | list) or not value:
+        return _text(value)
     try:
         text = valid_unicode(json.dumps(value, ensure_ascii=False))
     except RecursionError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +51,7 @@ def strict_object(text: str, *, lower_case_tag: bool = False) -> JsonObject:
     return _decode(text, strict=True)
 
 
-def chain_object(text: str, keys: Collection[str]) -> JsonObject:
+def chain_object(text: str, keys: Set[str]) -> JsonObject:
     """The object that the answer most likely means.
 
     Tried in this order: the whole text, the last fenced block tagged json, any other fenced block,

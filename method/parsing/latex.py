@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 
-_COMMANDS = frozenset(
-    "beta bar binom begin big bigl bigr bm boldsymbol bot bullet "
-    "frac forall flat "
-    "nabla neq neg nleq notin nu "
-    "rho rangle right rightarrow rfloor rceil rm "
-    "tau text textbf textit theta times tilde tan tanh to top triangle".split()
+_COMMANDS = re.compile(
+    r"(?:beta|bar|binom|begin|big|bigl|bigr|bm|boldsymbol|bot|bullet|frac|forall|flat|nabla|neq|"
+    r"neg|nleq|notin|nu|rho|rangle|right|rightarrow|rfloor|rceil|rm|tau|text|textbf|textit|"
+    r"theta|times|tilde|tan|tanh|to|top|triangle)\Z"
 )
 """Commands whose first letter is also a JSON escape (methods.md 2.6)."""
 
@@ -32,6 +30,6 @@ def _guarded(escape: re.Match[str]) -> str:
     letter = escape["next"]
     if len(letter) == 1 and letter not in '"\\/bfnrt':
         return "\\" + escape[0]
-    if letter + (escape["run"] or "") in _COMMANDS:
+    if _COMMANDS.match(letter + (escape["run"] or "")):
         return "\\" + escape[0]
     return escape[0]

@@ -45,17 +45,19 @@ def draw_tour(
 ) -> None:
     """Map, list of nodes and delta-v budget of a valid flight on an empty figure."""
     radii = [math.dist(node.r, _CENTRE) / AU_KM for node in flight.nodes]
-    inner = [radius for radius in radii if radius < _INNER_AU]
+    inner = {index: radius for index, radius in enumerate(radii) if radius < _INNER_AU}
     detailed = len(inner) > 1 and max(radii) > _OUTER_AU
+    everything = set(range(len(radii)))
     columns = figure.add_gridspec(1, 2, width_ratios=(1.7, 1.0) if detailed else (1.1, 1.0))
     maps = columns[0].subgridspec(1, 2 if detailed else 1)
     orbits, arcs = _orbits(flight, mission, ephemeris), _arcs(flight, mission)
     whole = figure.add_subplot(maps[0])
-    _draw_map(whole, flight, orbits, arcs, _frame([*orbits, *arcs]))
+    labels = everything - inner.keys() if detailed else everything
+    _draw_map(whole, flight, orbits, arcs, _frame([*orbits, *arcs]), labels)
     whole.set_ylabel("ecliptic y, AU", fontsize=8)
     if detailed:
         part = figure.add_subplot(maps[1])
-        _draw_map(part, flight, orbits, arcs, (0.0, 0.0, 1.3 * max(inner)))
+        _draw_map(part, flight, orbits, arcs, (0.0, 0.0, 1.3 * max(inner.values())), everything)
         whole.set_title("whole tour", fontsize=8)
         part.set_title("inner part", fontsize=8)
     right = columns[1].subgridspec(2, 1, height_ratios=(3.2, 1.0))
@@ -111,7 +113,9 @@ def _draw_map(
     orbits: list[_Line],
     arcs: list[_Line],
     frame: tuple[float, float, float],
+    labels: set[int],
 ) -> None:
+    """The ecliptic plane; ``frame`` is centre and half-width in AU, ``labels`` nodes to number."""
     centre_x, centre_y, half = frame
     for x, y in orbits:
         axes.plot(x, y, color="0.6", linewidth=0.7, linestyle=(0, (4, 2)), zorder=1)
@@ -125,6 +129,8 @@ def _draw_map(
         crowd = sum(math.dist(at, other) < 0.06 * half for other in places)
         places.append(at)
         _draw_marker(axes, *at, node)
+        if index not in labels:
+            continue
         outwards = (9.0 + 9.0 * crowd) / (math.hypot(*at) or 1.0)
         axes.annotate(
             str(index), at, xytext=(outwards * at[0], outwards * at[1]),

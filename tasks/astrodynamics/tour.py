@@ -133,8 +133,7 @@ def node_table(flight: Flight) -> str:
     """One line for each node: index, type and place, epoch, delta-v, altitude of a flyby."""
     altitudes = {flyby.node: f", altitude {flyby.altitude_km:.1f} km" for flyby in flight.flybys}
     return "\n".join(
-        f"{index} {node.label} MJD {node.time:.6f}, dv {dv:.6f} km/s"
-        + altitudes.get(index, "")
+        f"{index} {node.label} MJD {node.time:.6f}, dv {dv:.6f} km/s" + altitudes.get(index, "")
         for index, (node, dv) in enumerate(zip(flight.nodes, flight.node_dv, strict=True))
     )
 

@@ -88,7 +88,7 @@ def test_pickles_are_refused_and_not_executed(
     with pytest.raises(ArtifactError, match="pickled objects"):
         load(tmp_path / "a.npz")
     (tmp_path / "b.npz").write_bytes(pickle.dumps(_Bomb()))
-    with pytest.raises(ArtifactError, match=r"pickled|not a readable"):
+    with pytest.raises(ArtifactError, match="not a readable"):
         load(tmp_path / "b.npz")
     assert not (tmp_path / "exploded").exists()
 

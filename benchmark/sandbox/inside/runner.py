@@ -76,7 +76,7 @@ def _prepare(site_dirs: list[str], hidden: list[str], warm: list[str]) -> None:
 def _serve(request: dict[str, Any]) -> bytes:
     """The frame to send: values are encoded here, so that what cannot be encoded is a verdict."""
     try:
-        return wire.pack({"status": "returned", "values": _call(request)})
+        return _call(request)
     except MemoryError:
         return wire.pack({"status": "out_of_memory", "reason": "MemoryError"})
     except (wire.WireError, _NoEntryPoint) as error:
@@ -85,7 +85,7 @@ def _serve(request: dict[str, Any]) -> bytes:
         return wire.pack({"status": "raised", "reason": _describe(error)})
 
 
-def _call(request: dict[str, Any]) -> list[Any]:
+def _call(request: dict[str, Any]) -> bytes:
     program = os.path.abspath(SCRATCH_PROGRAM)
     with open(program, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
         file.write(request["source"])
@@ -105,13 +105,15 @@ def _call(request: dict[str, Any]) -> list[Any]:
     module.__file__ = program
     sys.modules["candidate"] = module
     exec(compile(request["source"], program, "exec"), module.__dict__)
-    values = []
+    nodes = []
+    blobs = wire.Blobs()
     for entry_point, args in request["calls"]:
         function = module.__dict__.get(entry_point)
         if not callable(function):
             raise _NoEntryPoint(f"the program defines no function {entry_point}()")
-        values.append(function(*args))
-    return values
+        # At once: the program may return the same array again, with other values.
+        nodes.append(wire.encode(function(*args), blobs))
+    return wire.pack_answers(nodes, blobs)
 
 
 class _NoEntryPoint(Exception):

@@ -78,15 +78,31 @@ class Opaque:
 
 def pack(value: Any) -> bytes:
     """One frame (bytes) for ``value``. Raises :class:`WireError` when it is too big or deep."""
-    blobs = _Blobs()
-    tree = _encode(value, blobs, 0)
+    blobs = Blobs()
+    return _frame(encode(value, blobs), blobs)
+
+
+def pack_answers(nodes: list[Any], blobs: Blobs) -> bytes:
+    """The frame of a runner whose calls returned what :func:`encode` made ``nodes`` of."""
+    values = {"t": "list", "v": nodes}
+    return _frame({"t": "dict", "k": ["status", "values"], "v": ["returned", values]}, blobs)
+
+
+def encode(value: Any, blobs: Blobs) -> Any:
+    """A snapshot of ``value``: its tree; the bytes of arrays go to ``blobs``."""
+    return _encode(value, blobs, 0)
+
+
+def _frame(tree: Any, blobs: Blobs) -> bytes:
     header = json.dumps({"v": tree}, separators=(",", ":"), allow_nan=False).encode("ascii")
     if len(header) > MAX_HEADER or blobs.size > MAX_BLOB:
         raise WireError("the value is too large to bring out of the sandbox")
     return b"".join([LENGTHS.pack(len(header), blobs.size), header, *blobs.parts])
 
 
-class _Blobs:
+class Blobs:
+    """The bytes of one frame behind its header."""
+
     def __init__(self) -> None:
         self.parts: list[bytes] = []
         self.size = 0
@@ -99,7 +115,7 @@ class _Blobs:
         return [offset, len(content)]
 
 
-def _encode(value: Any, blobs: _Blobs, depth: int) -> Any:
+def _encode(value: Any, blobs: Blobs, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise WireError(f"the value is nested more than {MAX_DEPTH} levels deep")
     if value is None or value is True or value is False:
@@ -145,7 +161,7 @@ def _encode(value: Any, blobs: _Blobs, depth: int) -> Any:
     return {"t": "opaque", "n": type(value).__name__}
 
 
-def _encode_items(name: str, items: list[Any], blobs: _Blobs, depth: int) -> dict[str, Any]:
+def _encode_items(name: str, items: list[Any], blobs: Blobs, depth: int) -> dict[str, Any]:
     blobs.items += len(items)
     if len(items) > MAX_ITEMS or blobs.items > MAX_ALL_ITEMS:
         most = MAX_ITEMS if len(items) > MAX_ITEMS else MAX_ALL_ITEMS
@@ -165,7 +181,7 @@ def _encode_items(name: str, items: list[Any], blobs: _Blobs, depth: int) -> dic
     return {"t": name, "v": [_encode(item, blobs, depth + 1) for item in items]}
 
 
-def _encode_array(value: Any, numpy: ModuleType, blobs: _Blobs) -> dict[str, Any]:
+def _encode_array(value: Any, numpy: ModuleType, blobs: Blobs) -> dict[str, Any]:
     plain = numpy.asarray(value)
     if plain.dtype.kind == "f" and plain.dtype.itemsize > 8:
         plain = plain.astype(numpy.float64)
@@ -184,7 +200,7 @@ def _encode_array(value: Any, numpy: ModuleType, blobs: _Blobs) -> dict[str, Any
     }
 
 
-def _encode_scalar(value: Any, numpy: ModuleType, blobs: _Blobs) -> dict[str, Any]:
+def _encode_scalar(value: Any, numpy: ModuleType, blobs: Blobs) -> dict[str, Any]:
     node = _encode_array(numpy.asarray(value), numpy, blobs)
     if node["t"] == "nd":
         node["t"] = "np"

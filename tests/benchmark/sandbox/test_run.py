@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import SessionMaker
+from sandboxes import SessionMaker
 
 from benchmark.evaluator import Crashed, OutOfMemory, TimedOut
 
@@ -69,7 +69,9 @@ def test_outputs_of_a_failed_command_come_back_too(make_session: SessionMaker) -
 
 
 def test_a_forged_archive_gives_nothing_new(make_session: SessionMaker) -> None:
-    script = shell("for fd in 3 4 5 6 7 8 9; do head -c 100000 /dev/urandom >&$fd; done; echo a > a")
+    script = shell(
+        "for fd in 3 4 5 6 7 8 9; do head -c 100000 /dev/urandom >&$fd; done; echo a > a"
+    )
     assert make_session().run(script, outputs=["a"]).outputs.keys() <= {"a"}
     script = shell("head -c 2000000 /dev/zero > big")
     done = make_session(scratch_mb=1).run(script, outputs=["big"])

@@ -9,7 +9,7 @@ from .kepler import DEEP_DIVE, LAST_STEP, STUMPFF_SERIES, propagate_triples
 from .vectors import Triple, Vector, rows, triple
 
 _ITERATIONS = 12
-_BLOCK = 4096  # rows at a time: all temporaries then stay in the processor's cache
+_BLOCK = 8192  # rows at a time: all temporaries then stay in the processor's cache
 _LOST: Triple = (np.nan, np.nan, np.nan)
 
 

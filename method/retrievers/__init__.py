@@ -1,0 +1,1 @@
+"""Retrievers: what documents enter the solution prompt."""
