@@ -14,7 +14,9 @@ from typing import Any
 Progress = Callable[[str, int, int | None], None]
 """Called with the file's name, the bytes that are there and the total, where it is known."""
 
-CHUNK = 1 << 16
+CHUNK = 1 << 13
+"""Bytes that are read and written at once; of an answer that breaks off less than this is lost."""
+
 ATTEMPTS = 3
 CONNECT_S, READ_S = 10.0, 60.0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
@@ -153,7 +154,7 @@ def _ids(value: Any, *, trim: bool) -> tuple[str, ...]:
 
 def read_query(text: str, rules: Rules) -> Read[QueryAnswer]:
     """One sample of the query prompt under the switches of ``query`` and ``json``."""
-    found = _object(text, rules, QueryAnswer.model_fields.keys())
+    found = answer_object(text, rules, QueryAnswer.model_fields.keys())
     value = found.value
     if value is None:
         return Read(None, found.error, found.flags)
@@ -204,7 +205,7 @@ def _intent(raw: Any, examples: frozenset[str]) -> str | None:
 
 def read_scoring(text: str, rules: Rules) -> Read[ScoringAnswer]:
     """A scoring answer; its rows are judged by :func:`method.evidence.judge`."""
-    found = _object(text, rules, ScoringAnswer.model_fields.keys(), lower_case_tag=True)
+    found = answer_object(text, rules, ScoringAnswer.model_fields.keys(), lower_case_tag=True)
     if found.value is None:
         return Read(None, found.error, found.flags)
     flags = list(found.flags)
@@ -223,7 +224,10 @@ def read_scoring(text: str, rules: Rules) -> Read[ScoringAnswer]:
 # --- shared ------------------------------------------------------------------------------------
 
 
-def _object(text: str, rules: Rules, keys: Any, *, lower_case_tag: bool = False) -> JsonObject:
+def answer_object(
+    text: str, rules: Rules, keys: Set[str], *, lower_case_tag: bool = False
+) -> JsonObject:
+    """The object of an answer under the switches of ``json``; the chain wants one of ``keys``."""
     if rules.json_parser == "chain":
         found = chain_object(text, keys)
     else:

@@ -43,10 +43,15 @@ def _is_container(value: Any) -> bool:
 
 
 def _is_matrix(rows: tuple[Any, ...]) -> bool:
-    if not all(isinstance(row, list | tuple | np.ndarray) and np.ndim(row) == 1 for row in rows):
+    if not all(_is_row(row) for row in rows):
         return False
-    same_length = len({len(row) for row in rows}) == 1
-    return same_length and all(_is_numeric(entry) for row in rows for entry in row)
+    return len({len(row) for row in rows}) == 1
+
+
+def _is_row(row: Any) -> bool:
+    if isinstance(row, np.ndarray):
+        return row.ndim == 1 and row.dtype.kind in "biuf"
+    return isinstance(row, list | tuple) and all(_is_numeric(entry) for entry in row)
 
 
 def _is_numeric(entry: Any) -> bool:

@@ -76,7 +76,7 @@ def test_scoring_time(
 
 
 def best_ms(function: Callable[[], Any]) -> float:
-    """Best time of one call in ms; a slow function is called only a few times."""
+    """Best time of one call in ms; a slow function is called only once."""
     timer = timeit.Timer(function)
-    number = 1 if timer.timeit(1) > 0.1 else 5
-    return 1000.0 * min(timer.repeat(repeat=3 if number == 1 else 5, number=number)) / number
+    once = timer.timeit(1)
+    return 1000.0 * (once if once > 0.1 else min(timer.repeat(repeat=5, number=5)) / 5)

@@ -6,7 +6,7 @@ import os
 def run_code():
     hoard = []
     while True:
-        file = open("flood", "wb", buffering=0)
+        file = open("flood", "wb", buffering=0)  # noqa: SIM115 - it stays open
         os.unlink("flood")
         hoard.append(file)
         for _ in range(8):

@@ -20,12 +20,8 @@ for process in range(1, 40_000):
                 found.append(process)
     except OSError:
         pass
-for switch in (
-    "sys/kernel/core_pattern",
-    "sys/kernel/modprobe",
-    "sysrq-trigger",
-    "sys/vm/swappiness",
-):
+SWITCHES = "sys/kernel/core_pattern", "sys/kernel/modprobe", "sysrq-trigger", "sys/vm/swappiness"
+for switch in SWITCHES:
     try:
         os.close(os.open(f"/proc/{switch}", os.O_WRONLY))
         found.append(switch)

@@ -36,6 +36,8 @@ def size():
     calls = [Call("add", [1.5]), Call("add", ["b"]), Call("size")]
     assert call(text, calls) == [[1.5], [1.5, "b"], 2]
     assert call(text, calls[1:]) == [["b"], 1]
+    again = "answer = []\ndef run(x):\n    answer[:] = [x]\n    return answer"
+    assert call(again, [Call("run", [1]), Call("run", [2])]) == [[1], [2]]
 
 
 def test_values_travel_both_ways(call: Caller) -> None:
@@ -195,7 +197,7 @@ def run():
     waits = not leave.startswith("for")
     if waits:
         with pytest.raises(TimedOut):
-            call(text, idle_s=0.7)
+            call(text, idle_s=1.5)
     else:
         call(text)
     assert 0.7 <= call.account.cpu_s < 1.6

@@ -34,7 +34,7 @@ def test_parity(path: Path, apples: AppleProduction) -> None:
             score = apples.score(Artifact([entry]), "search")
             assert score.objective == score.search == expected["score"], case["case"]
         else:
-            with pytest.raises(Invalid, match="^WA: "):
+            with pytest.raises(Invalid, match=r"^WA: "):
                 apples.score(Artifact([entry]), "search")
     entries: Any = [{"seed": c["seed"], "stdout": c["input"]["stdout"]} for c in cases]
     together = apples.case_scores(Artifact(entries))

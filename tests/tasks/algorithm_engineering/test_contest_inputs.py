@@ -35,18 +35,8 @@ def sha256(content: bytes) -> str:
 
 def test_seed_expansion_and_first_words() -> None:
     key = random_stream.expand_seed(0)
-    assert [f"{word:08x}" for word in key] == (
-        [
-            "f973f2ec",
-            "45cdb581",
-            "7346f087",
-            "ad6cad06",
-            "e3a3d0d0",
-            "67e71733",
-            "72ea9bf2",
-            "fe7d8ad7",
-        ]
-    )
+    assert [f"{word:08x}" for word in key[:4]] == ["f973f2ec", "45cdb581", "7346f087", "ad6cad06"]
+    assert [f"{word:08x}" for word in key[4:]] == ["e3a3d0d0", "67e71733", "72ea9bf2", "fe7d8ad7"]
     stream = RandomStream(0)
     words = [f"{stream.u32():08x}" for _ in range(4)]
     assert words == ["81f5f7b2", "063cded6", "6efd22a8", "fb65827e"]

@@ -14,7 +14,7 @@ from tasks.astrodynamics.kernels import SHIPPED
 from tasks.astrodynamics.tools.orbits.ephemeris import Ephemeris
 from tasks.astrodynamics.tour import Tour
 
-Trajectory = list[dict[str, Any]]
+Trajectory = list[Any]
 
 
 @pytest.fixture(autouse=True)

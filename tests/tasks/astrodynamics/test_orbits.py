@@ -121,6 +121,15 @@ def test_a_dive_past_the_sun_at_a_thousand_km_s() -> None:
     assert off(propagate(r, v, -6.0e6, MU_SUN)[0], r0) < 1e-8
 
 
+@pytest.mark.parametrize("sideways", [0.0, 2e-161, 1e-20, 1e-9])
+def test_a_straight_fall_from_the_earth_s_distance(sideways: float) -> None:
+    r0, v0 = np.array([0.0, sideways, -AU_KM]), np.array([0.0, 0.0, 84.24383028])
+    r, v = propagate(r0, v0, DAY_S, MU_SUN)
+    assert r[2] == pytest.approx(-AU_KM + 84.24383028 * DAY_S, rel=1e-3)
+    assert energy(r, v) == pytest.approx(energy(r0, v0), rel=1e-12)
+    assert off(propagate_batch(r0, v0, DAY_S, MU_SUN)[0], r) < 1e-12
+
+
 @pytest.mark.parametrize(
     ("r0", "v0", "tof"),
     [

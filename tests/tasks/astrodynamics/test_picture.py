@@ -15,7 +15,7 @@ from benchmark.evaluator import Invalid, Setup
 from benchmark.pictures import save_picture
 from tasks.astrodynamics.tour import Tour
 
-Trajectory = list[dict[str, Any]]
+Trajectory = list[Any]
 CASES = (
     "cassini_initial",
     "galileo_initial",

@@ -21,7 +21,7 @@ from tasks.astrodynamics.tools.orbits.lambert import lambert
 from tasks.astrodynamics.tour import Tour
 from tasks.astrodynamics.trajectory import Node, parse, plain_trajectory
 
-Trajectory = list[dict[str, Any]]
+Trajectory = list[Any]
 
 
 def leg(nodes: Trajectory, ephemeris: Ephemeris) -> Trajectory:

@@ -19,6 +19,7 @@ _BISECT_FROM = 50  # by then rounding noise, not the function, decides the steps
 # Laguerre converges with third order here: a step this small leaves no error worth another one.
 LAST_STEP = 1e-9
 DEEP_DIVE = 1e4  # cancellation, in units of rounding errors, that an inbound hyperbola may suffer
+STRAIGHT = 1e-30  # parameter over radius; the transverse speed is then rounding noise
 
 
 def propagate(r0: VectorLike, v0: VectorLike, tof: float, mu: float) -> tuple[Vector, Vector]:
@@ -77,9 +78,9 @@ def _past_the_periapsis(
     start, speed = np.array(r0), np.array(v0)
     momentum = np.cross(start, speed)
     h = math.sqrt(momentum @ momentum)
-    if h == 0.0:
-        return None
     parameter = h * h / mu
+    if parameter < STRAIGHT * math.sqrt(start @ start):
+        return None
     eccentricity = math.sqrt(1.0 - alpha * parameter)
     q = parameter / (1.0 + eccentricity)
     root = math.sqrt(-alpha)

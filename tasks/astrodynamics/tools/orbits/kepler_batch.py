@@ -169,7 +169,7 @@ def _hyperbolic_step(mean: Vector, sine: Vector, cosine: Vector) -> Vector:
     start = np.arcsinh(sine / eccentricity)
     end_mean = sine - start + mean
     size = np.log(2.0 * np.abs(end_mean) / eccentricity + 1.8)
-    return np.maximum(np.copysign(size, end_mean) - start, 0.0)
+    return np.asarray(np.maximum(np.copysign(size, end_mean) - start, 0.0))
 
 
 def _universal_functions(chi: Vector, alpha: Vector) -> tuple[Vector, Vector, Vector, Vector]:

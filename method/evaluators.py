@@ -1,0 +1,85 @@
+"""The harness behind the engine's evaluator port (methods.md 2.7)."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from benchmark.evaluation import Evaluation, evaluate, load_evaluator
+from benchmark.evaluator import Setup
+from benchmark.harness import Harness
+from benchmark.provenance import evaluator_digest
+from benchmark.task import SUFFIXES
+from method.protocols import EvalResult
+
+_STATUS: dict[str, Literal["ok", "invalid", "error", "timeout", "unavailable"]] = {
+    "valid": "ok",
+    "invalid": "invalid",
+    "build_failed": "invalid",
+    "crashed": "error",
+    "out_of_memory": "error",
+    "timeout": "timeout",
+    "unavailable": "unavailable",
+}
+
+
+class HarnessEvaluator:
+    """Evaluates programs of one task in the sandbox, in threads of its own."""
+
+    def __init__(self, setup: Setup, harness: Harness) -> None:
+        self._setup = setup
+        self._harness = harness
+        options = sorted((name, str(value)) for name, value in setup.options.items())
+        identity = f"{evaluator_digest(setup.task)}:{setup.variant}:{options}"
+        self.version = hashlib.sha256(identity.encode()).hexdigest()[:16]
+
+    @property
+    def held_out(self) -> bool:
+        """Whether the reporting metric is known at stage ``report`` alone."""
+        return "report" in load_evaluator(self._setup).stages
+
+    async def evaluate(self, code: str) -> EvalResult:
+        """Evaluate at stage ``search``."""
+        return await asyncio.to_thread(self._run, code, "search")
+
+    async def report(self, code: str) -> EvalResult:
+        """Evaluate at stage ``report``."""
+        return await asyncio.to_thread(self._run, code, "report")
+
+    def _run(self, code: str, stage: str) -> EvalResult:
+        suffix = SUFFIXES[self._setup.task.declared.language]
+        with tempfile.TemporaryDirectory(prefix="evoduet-run-") as folder:
+            program = Path(folder) / f"candidate{suffix}"
+            program.write_text(code, encoding="utf-8", errors="surrogatepass")
+            options = {
+                name: str(value) for name, value in self._setup.options.items() if value is not None
+            }
+            evaluation = evaluate(
+                self._setup.task,
+                program,
+                stage,
+                variant=self._setup.variant,
+                options=options,
+                harness=self._harness,
+            )
+        return _result(evaluation)
+
+
+def _result(evaluation: Evaluation) -> EvalResult:
+    return EvalResult(
+        status=_STATUS[evaluation.status],
+        search_score=evaluation.search,
+        objective=evaluation.objective,
+        metrics=dict(evaluation.metrics),
+        feedback=evaluation.feedback,
+        attachments=dict(evaluation.attachments),
+        reason=evaluation.reason,
+        wall_s=evaluation.wall_s,
+        cpu_s=evaluation.cpu_s,
+        max_rss=evaluation.peak_mb,
+        stdout_tail=evaluation.stdout_tail,
+        stderr_tail=evaluation.stderr_tail,
+    )

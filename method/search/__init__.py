@@ -1,0 +1,1 @@
+"""Search backends: the web, an offline corpus, recordings."""
