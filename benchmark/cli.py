@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from benchmark.commands import adapt, catalogue, data, doctor, plot, regress, score, suite
+from benchmark.commands import adapt, catalogue, data, doctor, plot, regress, runs, score, suite
 from benchmark.commands.options import UsageProblem
 
 INVALID, USAGE, MISSING, INTERRUPTED = 1, 2, 3, 75
@@ -32,6 +32,12 @@ app.command("score")(score.score)
 app.command("suite")(suite.suite)
 app.command("regress")(regress.regress)
 app.command("plot")(plot.plot)
+app.command("run")(runs.run)
+app.command("resume")(runs.resume)
+app.command("replay")(runs.replay)
+app.command("runs")(runs.runs)
+app.command("best")(runs.best)
+app.command("trace")(runs.trace)
 app.command("adapt")(adapt.adapt)
 app.add_typer(data.app, name="data")
 app.command("doctor")(doctor.doctor)
@@ -60,6 +66,8 @@ def _exit_code(error: Exception) -> int | None:
     from benchmark.sandbox.jail import SandboxBroken
     from benchmark.task import TaskError
 
+    if type(error).__module__.startswith("method."):
+        return USAGE  # its errors are all worded for users; the commands give the other codes
     codes: dict[type[Exception] | tuple[type[Exception], ...], int] = {
         (ArtifactError, TaskError, UnknownTask, UsageProblem, OSError): USAGE,
         (Unavailable, SandboxBroken): MISSING,

@@ -13,6 +13,7 @@ from typing import Any
 
 from toy_task import DECLARATION, write_toy_task
 
+from benchmark.data import DataStore, wanted_files
 from benchmark.task import Task, read_task
 
 
@@ -147,7 +148,7 @@ MIRRORED = "toys/weight.json"
 
 
 def declared(content: bytes = WEIGHT, *, name: str = "weight.json", **fields: str) -> str:
-    """One ``[[data]]`` table; ``fields`` (TOML values) replace the usual ones, "" leaves one out."""
+    """One ``[[data]]`` table; ``fields`` (TOML values) replace the usual ones, "" removes one."""
     usual = {
         "mirror": f'{{ path = "{MIRRORED}", sha256 = "{sha256(content)}" }}',
         "licence": '"CC0"',
@@ -169,3 +170,23 @@ def write_data_task(parent: Path, *tables: str, variants: str = '["official"]') 
     folder = write_toy_task(parent, declaration=head + "".join(tables or [declared()]))
     (folder / "evaluator.py").write_text(EVALUATOR)
     return read_task(folder)
+
+
+def folder_with(parent: Path, content: bytes = WEIGHT) -> Path:
+    """A mirror folder that has the toy task's file."""
+    file = parent / "mirror" / MIRRORED
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+    return parent / "mirror"
+
+
+def fetched(store: DataStore, task: Task) -> tuple[str, str]:
+    """Place and problem of the only file after fetching it."""
+    (state,) = store.fetch(task, wanted_files(task, optional=True)).files
+    return state.place, state.problem
+
+
+def visible_files(folder: Path) -> list[str]:
+    """Names below a folder, without marks and locks."""
+    names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(n for n in names if not n.startswith(".checked") and not n.endswith(".lock"))

@@ -21,11 +21,9 @@ from method.rules import QUERY_LIMIT, Rules
 Choice = Literal["no-op", "look-up", "retrieve"]
 
 _ITEMS, _ITEM_LIMIT = 20, 100
-_TAGGED = re.compile(
-    r"<knowledge_state_analysis>(?P<text>.*?)</knowledge_state_analysis>"
-    r"(?P<whole>\s*<gate[_ ]decision>(?P<json>.*?)</gate[_ ]decision>\s*\Z)?",
-    re.S | re.I,
-)
+_OPENED = re.compile(r"<knowledge_state_analysis>", re.I)
+_CLOSED = re.compile(r"</knowledge_state_analysis>", re.I)
+_DECIDED = re.compile(r"\s*<gate[_ ]decision>(?P<json>.*)</gate[_ ]decision>\Z", re.S | re.I)
 
 
 class _Answer(BaseModel):
@@ -113,14 +111,24 @@ def _gate_object(text: str, *, chain: bool) -> tuple[JsonObject, str | None]:
     found = strict_object(text)
     if found.value is not None and not chain:
         return found, None
-    tagged = _TAGGED.search(text.strip())
-    if tagged and tagged["whole"] and tagged.start() == 0:
-        inner = strict_object(tagged["json"])
+    tagged, decided = _tagged(text.strip())
+    if decided is not None:
+        inner = strict_object(decided)
         if inner.value is not None:
-            return inner, tagged["text"].strip()
+            return inner, tagged
     if chain:
         return chain_object(text, GateAnswer.model_fields.keys()), None
-    return found, tagged["text"].strip() if tagged else None
+    return found, tagged
+
+
+def _tagged(text: str) -> tuple[str | None, str | None]:
+    """Knowledge text of the older form, and its decision if the text is that form and no more."""
+    opened = _OPENED.search(text)
+    closed = _CLOSED.search(text, opened.end()) if opened else None
+    if opened is None or closed is None:
+        return None, None
+    decided = _DECIDED.match(text, closed.end()) if opened.start() == 0 else None
+    return text[opened.end() : closed.start()].strip(), decided["json"] if decided else None
 
 
 def _decision(raw: Any, *, lenient: bool) -> Choice | None:

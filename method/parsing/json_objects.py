@@ -18,10 +18,7 @@ _REPAIR_LIMIT = 200_000
 _REPAIR_DEPTH = 100
 _OPENINGS = 16
 
-_ONE_FENCE = re.compile(r"\A```(?P<tag>json)?\s*(?P<body>.*?)\s*```\Z", re.S | re.I)
-_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.S | re.I)
-_HEAD = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.S | re.I)
-_UNFINISHED = re.compile(r"\A\s*<(?:think|thinking|reasoning)>.*\Z", re.S | re.I)
+_REASONING = re.compile(r"<(?P<close>/?)(?:think|thinking|reasoning)>", re.I)
 
 
 @dataclass(frozen=True)
@@ -44,11 +41,7 @@ def strict_object(text: str, *, lower_case_tag: bool = False) -> JsonObject:
     """
     if _too_long(text):
         return JsonObject(None, "the answer is larger than 1 MB")
-    text = text.strip()
-    fence = _ONE_FENCE.match(text)
-    if fence and not (lower_case_tag and fence["tag"] not in (None, "json")):
-        text = fence["body"]
-    return _decode(text, strict=True)
+    return _decode(_unfenced(text.strip(), lower_case_tag), strict=True)
 
 
 def chain_object(text: str, keys: Set[str]) -> JsonObject:
@@ -88,10 +81,31 @@ def _candidates(text: str) -> Iterator[str]:
     yield from _braced(text)
 
 
+def _unfenced(text: str, lower_case_tag: bool) -> str:
+    if len(text) < 6 or not text.startswith("```") or not text.endswith("```"):
+        return text
+    body = text[3:-3]
+    tag = body[:4] if lower_case_tag else body[:4].lower()
+    return body[4:].strip() if tag == "json" else body.strip()
+
+
 def _without_reasoning(text: str) -> str:
-    text = _THOUGHT.sub("", text)
-    text = _HEAD.sub("", text)
-    return _UNFINISHED.sub("", text).strip()
+    """The text without ``<think>...</think>``, also where the head or the end of it is missing."""
+    kept: list[str] = []
+    start, opened = 0, -1
+    for tag in _REASONING.finditer(text):
+        if not tag["close"]:
+            if opened < 0:
+                opened = tag.start()
+                kept.append(text[start:opened])
+        else:
+            kept = kept if opened >= 0 else []  # no opening tag: all before is reasoning
+            start, opened = tag.end(), -1
+    answer = "".join(kept).strip()
+    if opened < 0:
+        return f"{answer}{text[start:]}".strip()
+    # Reasoning that never ends; after the begin of an answer it is more likely part of it.
+    return f"{answer}{text[opened:]}" if answer else ""
 
 
 def _braced(text: str) -> Iterator[str]:

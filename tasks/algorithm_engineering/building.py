@@ -125,7 +125,7 @@ def _compile(argv: Sequence[str], name: str, source: bytes, sandbox: Sandbox) ->
 
 
 def _failure(said: str) -> BuildFailed:
-    errors = [line for line in said.splitlines() if "error" in line or "undefined" in line]
+    errors = [line for line in said.splitlines() if _ERROR.search(line)]
     first = errors[0][:300] if errors else "see the compiler's message"
     # The first errors matter, the later ones often follow from them.
     return BuildFailed(
@@ -133,6 +133,7 @@ def _failure(said: str) -> BuildFailed:
     )
 
 
+_ERROR = re.compile("error: |undefined reference", re.IGNORECASE)
 _FOLDER = re.compile(r"(?<![\w.])/(?!usr/|lib)(?:[\w.+-]+/)+")
 _OBJECT = re.compile(r"\bcc[A-Za-z0-9]{6}\.(o|s|ltrans\S*)")
 

@@ -198,5 +198,5 @@ def test_a_dead_server_is_one_line_with_the_address(target: Path) -> None:
 def test_what_the_disk_says_is_passed_on(server: LocalMirror, tmp_path: Path) -> None:
     target = tmp_path / "file" / "data.bin"
     target.parent.write_text("in the way")
-    with pytest.raises(OSError, match="exists|[Nn]ot a directory"):
+    with pytest.raises(OSError, match=r"exists|[Nn]ot a directory"):
         download(f"{server.url}/{NAME}", target, None)

@@ -38,9 +38,9 @@ def unseen_devices() -> dict[str, Topology]:
 
 
 @cache
-def unseen_initial_swaps() -> int:
-    """SWAPs that the initial policy needs for the whole unseen suite."""
-    total: int = json.loads(UNSEEN_FILE.read_bytes())["initial_swaps"]
+def initial_swaps(file: Path) -> int:
+    """SWAPs that the initial policy needs for all cases of a list."""
+    total: int = json.loads(file.read_bytes())["initial_swaps"]
     return total
 
 

@@ -192,5 +192,16 @@ def _parsed(done: Completed) -> Outcome:
             {"error": error}, "failed", done.cpu_s, loaded=written.get("loaded") is not False
         )
     record = {name: written.get(name) for name in ("initial_layout", "swaps")}
+    if not (_is_flat(record["initial_layout"]) and _is_list_of_flat(record["swaps"])):
+        return Outcome({"error": "the trace is no layout with SWAPs"}, "crashed", done.cpu_s)
     forced = written.get("forced")
     return Outcome(record, "ok", done.cpu_s, forced if type(forced) is int else None)
+
+
+def _is_flat(value: Any) -> bool:
+    """A list without containers in it."""
+    return isinstance(value, list) and not any(isinstance(item, list | dict) for item in value)
+
+
+def _is_list_of_flat(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_flat, value))

@@ -52,15 +52,15 @@ def test_auto_falls_back_and_says_so_once(
 
 
 def test_a_named_level_that_does_not_work_says_what_to_do(no_namespaces: None) -> None:
-    with pytest.raises(SandboxBroken, match="No permissions .*use --isolation process"):
+    with pytest.raises(SandboxBroken, match=r"No permissions .*use --isolation process"):
         launch.choose("bubblewrap", 1)
 
 
 def test_nothing_works(no_namespaces: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "INSIDE", "/no/such/folder")
-    with pytest.raises(SandboxBroken, match="no isolation works here: bubblewrap .*; process "):
+    with pytest.raises(SandboxBroken, match=r"no isolation works here: bubblewrap .*; process "):
         launch.choose("auto", 1)
-    with pytest.raises(SandboxBroken, match="process does not work here: .*it needs Linux"):
+    with pytest.raises(SandboxBroken, match=r"process does not work here: .*it needs Linux"):
         launch.choose("process", 1)
 
 

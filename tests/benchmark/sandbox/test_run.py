@@ -115,8 +115,8 @@ def test_limits_can_be_narrowed_for_one_command(make_session: SessionMaker) -> N
         session.run(["sleep", "60"], wall_s=0.3)
     with pytest.raises(TimedOut, match=r"more than 0\.3 s of CPU time"):
         session.run(shell("while :; do :; done"), cpu_s=0.3)
+    hoard = "(head -c 45000000 /dev/zero; sleep 60) | tail -c 45000000"
     with pytest.raises(OutOfMemory, match="used more than 64 MB"):
-        hoard = "(head -c 45000000 /dev/zero; sleep 60) | tail -c 45000000"
         session.run(shell(f"{hoard} & {hoard}"), memory_mb=64)
 
 

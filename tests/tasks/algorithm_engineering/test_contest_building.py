@@ -164,8 +164,8 @@ def test_the_message_of_the_compiler(jail: Session) -> None:
     assert "return nothing;" in message
     with pytest.raises(BuildFailed, match="undefined reference to `missing") as caught:
         build_candidate(b"void missing();\nint main() { missing(); }\n", jail)
+    assert "main.o" in caught.value.attachments["compiler"]
     for text in (str(caught.value), caught.value.attachments["compiler"]):
-        assert "main.o" in text
         assert "/tmp" not in text
         assert "/work" not in text
     with pytest.raises(BuildFailed) as again:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any
 
 import pytest
 from shared_data import evaluator_for, require_shared
+from tour_cases import Trajectory, leg, node
 
 from tasks.astrodynamics.kernels import SHIPPED
 from tasks.astrodynamics.tools.orbits.ephemeris import Ephemeris
 from tasks.astrodynamics.tour import Tour
-
-Trajectory = list[Any]
 
 
 @pytest.fixture(autouse=True)
@@ -52,3 +50,23 @@ def tour() -> Callable[..., Tour]:
         return evaluator
 
     return make
+
+
+@pytest.fixture
+def direct(de440: Ephemeris) -> Trajectory:
+    """Earth to Mercury without flyby."""
+    return leg([node("start", 41989.0, "3"), node("end", 42135.0, "1")], de440)
+
+
+@pytest.fixture
+def by_venus(de440: Ephemeris) -> Trajectory:
+    """Earth, Venus, Mercury near the best dates."""
+    return leg(
+        [node("start", 41946.3, "3"), node("GA", 42081.18, "2"), node("end", 42137.28, "1")],
+        de440,
+    )
+
+
+@pytest.fixture
+def mercury(tour: Callable[..., Tour]) -> Tour:
+    return tour("mariner_10")

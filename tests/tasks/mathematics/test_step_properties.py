@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import sys
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -12,27 +12,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared_data import evaluator_for
+from shared_data import evaluator_for, through_the_wire
+from step_functions import ROUNDING, admissible, nonnegative, overlapping, signed, unhurried
 
-from benchmark import Artifact
-from benchmark.evaluator import Unavailable
+from benchmark import Artifact, Invalid
 from tasks.mathematics import exact_autoconvolution as exact
 from tasks.mathematics.autoconvolution import (
     CANCELLATION,
-    DIRECT_UP_TO,
     Heights,
-    accurate_sum,
     autoconvolution,
     autoconvolution_peak,
-    overlap,
-    overlap_peak,
-    two_products,
 )
 
-unhurried = settings(deadline=None, max_examples=60)  # the machine may be busy
 EVALUATORS = {task: evaluator_for(task) for task in ("erdos", "ac1", "ac2", "ac3")}
 CERTIFIED = {"erdos": "c5", "ac1": "c1", "ac2": "c2", "ac3": "c3"}
-ROUNDING = 1e-12  # relative
 every_task = pytest.mark.parametrize("task", list(EVALUATORS))
 
 
@@ -46,45 +39,16 @@ def certified(task: str, heights: Heights) -> float:
     return float(EVALUATORS[task].certify(Artifact(heights))[CERTIFIED[task]])
 
 
-@st.composite
-def nonnegative(draw: st.DrawFn) -> Heights:
-    """Up to 600 heights in [0, 100]: even, with gaps, in plateaus, or over many magnitudes."""
-    # twice the longest direct sum: both ways of convolving are met, also after doubling the cells
-    n = draw(st.integers(1, 2 * DIRECT_UP_TO + 100))
-    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    a = generator.uniform(0.0, 100.0, n)
-    kind = draw(st.sampled_from(["even", "gaps", "plateaus", "magnitudes"]))
-    if kind == "gaps":
-        a *= generator.random(n) < 0.2
-    elif kind == "plateaus":
-        a = np.round(a / 50.0) * 50.0
-    elif kind == "magnitudes":
-        a = 10.0 ** generator.uniform(-12.0, 2.0, n)
-    a[generator.integers(n)] = 100.0
-    return a
+def np_stack(items: list[Any]) -> Any:
+    """Items as rows of one array where they fit together, else as they are."""
+    try:
+        return np.array(items)
+    except (ValueError, OverflowError):
+        return items
 
 
-@st.composite
-def signed(draw: st.DrawFn) -> Heights:
-    """Heights of both signs whose sum is not small beside their sizes."""
-    a = draw(nonnegative())
-    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    signs = np.where(generator.random(len(a)) < draw(st.sampled_from([0.02, 0.3])), -1.0, 1.0)
-    a = a * signs
-    if abs(a.sum()) < 0.01 * np.abs(a).sum():
-        a = np.abs(a)
-    return a
-
-
-@st.composite
-def overlapping(draw: st.DrawFn) -> Heights:
-    """Heights in [0, 1] that stay there when they are scaled to integral 1."""
-    h = draw(nonnegative()) / 100.0
-    return 1.0 - h if h.mean() < 0.5 else h
-
-
-def admissible(task: str) -> st.SearchStrategy[Heights]:
-    return {"erdos": overlapping(), "ac3": signed()}.get(task, nonnegative())
+def stored(data: Any) -> Callable[[], Artifact]:
+    return lambda: Artifact(data)
 
 
 # --- symmetries ----------------------------------------------------------------------------------
@@ -146,26 +110,6 @@ def test_complement(heights: Heights) -> None:
 def test_exact_arithmetic(task: str, data: st.DataObject) -> None:
     heights = data.draw(admissible(task))
     assert value(task, heights) == pytest.approx(certified(task, heights), rel=ROUNDING)
-
-
-@unhurried
-@given(signed())
-def test_transform_against_direct_sums(a: Heights) -> None:
-    direct = np.convolve(a, a)
-    values = autoconvolution(a)
-    np.testing.assert_allclose(values, direct, rtol=0, atol=1e-14 * float(a @ a))
-    peak = autoconvolution_peak(a, values)
-    assert peak == pytest.approx(float(np.abs(direct).max()), rel=ROUNDING)
-
-
-@unhurried
-@given(overlapping())
-def test_overlap_against_direct_sums(h: Heights) -> None:
-    # numpy's correlation lists the shifts of its second argument, ours run the other way
-    direct = np.correlate(h, 1.0 - h, mode="full")[::-1]
-    values = overlap(h)
-    np.testing.assert_allclose(values, direct, rtol=0, atol=1e-14 * len(h))
-    assert overlap_peak(h, values) == pytest.approx(float(direct.max()), rel=ROUNDING)
 
 
 def integer_heights(low: int) -> st.SearchStrategy[list[int]]:
@@ -241,7 +185,55 @@ def test_proven_bounds(heights: Heights, with_signs: Heights) -> None:
     assert value("ac3", with_signs) >= 1.0 - ROUNDING  # f*f integrates to 1 over an interval of 1
 
 
-# --- arithmetic ----------------------------------------------------------------------------------
+# --- whatever comes is scored or invalid ----------------------------------------------------------
+
+numbers = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.sampled_from([10**400, -(10**400), 2**63, 1, 2]),
+    st.floats(),
+    st.complex_numbers(),
+    st.text(max_size=3),
+    st.binary(max_size=3),
+    st.floats(width=32).map(np.float32),
+    st.floats().map(np.float64),
+    st.floats().map(np.array),
+    st.integers(0, 9).map(np.int64),
+)
+arrays = st.lists(st.floats(), max_size=6).flatmap(
+    lambda items: st.sampled_from(["f8", "f4", "f2", "c16", "U3", "?", "O", "i8"]).map(
+        lambda dtype: np.array([item if math.isfinite(item) else 0 for item in items]).astype(dtype)
+    )
+)
+anything = st.recursive(
+    st.one_of(numbers, arrays),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.lists(inner, max_size=5).map(tuple),
+        st.dictionaries(st.sampled_from(["construction", "claim", "n_points", "x"]), inner),
+        st.lists(inner, max_size=3).map(np_stack),
+    ),
+    max_leaves=8,
+)
+
+
+@every_task
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
+@settings(deadline=None, max_examples=150)
+@given(returned=anything)
+def test_other_values_are_scored_or_invalid(task: str, returned: Any) -> None:
+    evaluator = EVALUATORS[task]
+    for artifact_of in (lambda: evaluator.convert(through_the_wire(returned)), stored(returned)):
+        try:
+            score = evaluator.score(artifact_of(), "search")
+        except Invalid:
+            continue
+        assert score.objective is not None
+        assert score.objective > 0.0
+
+
+# --- a hard case for the transform -------------------------------------------------------------
 
 
 def sidon_heights(prime: int) -> Heights:
@@ -263,74 +255,3 @@ def test_spikes_that_strain_the_transform(task: str) -> None:
     assert value(task, a) == pytest.approx(certified(task, a), rel=ROUNDING)
     exact_values, exponent = exact.autoconvolution(a)
     assert autoconvolution_peak(a, values) == float(Fraction(max(exact_values), 1 << exponent))
-
-
-@unhurried
-@given(signed(), st.data())
-def test_rounding_errors_of_products(x: Heights, data: st.DataObject) -> None:
-    y = np.roll(x, data.draw(st.integers(0, len(x)))) / 3.0
-    product, error = two_products(x, y)
-    for factors in zip(x.tolist(), y.tolist(), product.tolist(), error.tolist(), strict=True):
-        a, b, rounded, rest = map(Fraction, factors)
-        assert a * b == rounded + rest
-
-
-@unhurried
-@given(signed(), st.integers(0, 2**32 - 1), st.booleans())
-def test_accurate_sum(x: Heights, seed: int, cancels: bool) -> None:
-    parts = [x, np.random.default_rng(seed).permutation(x) / 3.0]
-    if cancels:  # all but a millionth of the first part is taken away again
-        parts.append(-x * 0.999999)
-    terms = np.concatenate(parts).tolist()
-    error = abs(accurate_sum(*parts) - math.fsum(terms))
-    assert error <= max(math.ulp(math.fsum(terms)), 1e-28 * math.fsum(map(abs, terms)))
-
-
-integers = st.integers(-(2**70), 2**70)
-
-
-@st.composite
-def pairs_of_integer_lists(draw: st.DrawFn) -> tuple[list[int], list[int]]:
-    n = draw(st.integers(1, 20))
-    lists = st.lists(integers, min_size=n, max_size=n)
-    return draw(lists), draw(lists)
-
-
-@unhurried
-@given(pairs_of_integer_lists(), st.booleans())
-def test_exact_convolution_against_sums(
-    pair: tuple[list[int], list[int]], without_gmpy2: bool
-) -> None:
-    x, y = pair
-    n = len(x)
-    expected = [sum(x[i] * y[k - i] for i in range(n) if 0 <= k - i < n) for k in range(2 * n - 1)]
-    with pytest.MonkeyPatch.context() as patch:
-        if without_gmpy2:
-            patch.setitem(sys.modules, "gmpy2", None)
-        assert exact.convolution(x, y) == expected
-        assert exact.convolution(x, x)[0] == x[0] ** 2
-
-
-@pytest.mark.parametrize("other", [[0, 0, 0], [1, -1, 0], [10**40, -(10**40), 7]])
-def test_exact_convolution_with_zeros(other: list[int]) -> None:
-    assert exact.convolution([0, 0, 0], other) == exact.convolution(other, [0, 0, 0]) == [0] * 5
-
-
-@unhurried
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
-def test_doubles_are_fractions_of_one_power_of_two(heights: list[float]) -> None:
-    numerators, exponent = exact.scaled_integers(np.array(heights))
-    assert [Fraction(numerator, 1 << exponent) for numerator in numerators] == [
-        Fraction(height) for height in heights
-    ]
-    assert exact.total(np.array(heights)) == sum(map(Fraction, heights))
-
-
-def test_absurd_certificates_are_declined() -> None:
-    with pytest.raises(Unavailable, match="bits"):
-        exact.convolution([1 << 200_000] * 3000, [1 << 200_000] * 3000)
-
-
-def test_exact_facts_are_rounded_only_at_the_end() -> None:
-    facts = exact.facts("third", Fraction(1, 3))
-    assert facts == {"third": "0.3333333333333333", "third_decimal": "0." + "3" * 40}

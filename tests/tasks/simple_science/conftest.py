@@ -1,4 +1,4 @@
-"""Data settings of the simple scientific tasks: a cache of their own, with or without the mirror."""
+"""Data settings of the simple tasks' tests: a cache of their own, with or without the mirror."""
 
 from __future__ import annotations
 

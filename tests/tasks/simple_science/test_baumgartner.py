@@ -11,7 +11,6 @@ import sys
 import types
 import zipfile
 from collections import OrderedDict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -253,7 +252,7 @@ class _Storage:
 
 
 @pytest.fixture
-def layout(monkeypatch: pytest.MonkeyPatch) -> Iterator[bytes]:
+def layout(monkeypatch: pytest.MonkeyPatch) -> bytes:
     """The pickle that torch writes for four float32 tensors of these names and shapes."""
 
     class FloatStorage: ...
@@ -294,7 +293,7 @@ def layout(monkeypatch: pytest.MonkeyPatch) -> Iterator[bytes]:
     )
     content = io.BytesIO()
     Pickler(content, protocol=2).dump(tensors)
-    yield content.getvalue()
+    return content.getvalue()
 
 
 def write_networks(folder: Path, layout: bytes, weights: Path, **changed: bytes) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Isomers: parity, all trees of degree four, doubles, mixtures, strings that RDKit stumbles over."""
+"""Isomers: parity, all trees of degree four, doubles, mixtures, strings that trouble RDKit."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def test_strange_strings_are_dropped_or_scored(name: str) -> None:
 def test_all_strange_strings_at_once_in_the_limited_process(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     answer = [UNDECANE, *STRANGE.values()]
-    program.write_text(f"def solve(payload):\n    return {ascii(answer)}\n")
+    program.write_text(f"def solve(payload):\n    return {answer!a}\n")
     result = evaluate(TASK, program)
     assert result.status == "valid", result.reason
     assert result.metrics["submitted"] == len(answer)

@@ -23,9 +23,12 @@ from tasks.simple_science.perovskites.evaluator import (
 
 TASK = "perovskites"
 pytestmark = pytest.mark.usefixtures("official_data")
-ORGANICS = """ethylammonium propylammonium butylammonium isopropylammonium dimethylammonium
-acetamidinium methylammonium guanidinium hydroxylammonium formamidinium tetramethylammonium
-hydrazinium ammonium trimethylammonium azetidinium imidazolium""".split()
+ORGANICS = [
+    "ethylammonium", "propylammonium", "butylammonium", "isopropylammonium", "dimethylammonium",
+    "acetamidinium", "methylammonium", "guanidinium", "hydroxylammonium", "formamidinium",
+    "tetramethylammonium", "hydrazinium", "ammonium", "trimethylammonium", "azetidinium",
+    "imidazolium",
+]  # fmt: skip
 
 
 def composition(organic: str, cation: str = "Sn", anion: str = "I") -> dict[str, str]:
