@@ -172,7 +172,7 @@ class Sandbox(Protocol):
         Returns what each call returned, rebuilt from a codec that cannot execute anything: see
         :mod:`benchmark.artifact` for the types that survive. ``builtins`` are names that the
         program sees as builtins; ``random_seed`` seeds the module :mod:`random` before loading;
-        ``visible`` are host folders of modules, read-only, that the program may import.
+        ``visible`` are host files or folders that the program may read; folders are on its path.
         """
 
     def run(

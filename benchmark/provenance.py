@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import sys
+from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -25,26 +26,40 @@ def sha256_file(path: Path) -> str:
 def evaluator_digest(task: Task) -> str:
     """Sha256 over everything that decides a score: the task's files and what it shares.
 
-    Covers the task folder (``task.toml``, ``*.py``, ``data/``), the modules beside it, and the
-    harness modules that convert and score. Text that only methods read is left out.
+    Covers the task folder (``task.toml``, ``*.py``, ``data/``), the modules and data that it shares
+    with the tasks beside it, and the harness modules that convert and score. Text that only
+    methods read and the initial program are left out.
     """
-    files = [
-        task.folder / "task.toml",
-        *task.folder.rglob("*.py"),
-        *task.folder.parent.glob("*.py"),
-    ]
-    if (task.folder / "data").is_dir():
-        files += [path for path in (task.folder / "data").rglob("*") if path.is_file()]
     here = Path(__file__).parent
-    files += [here / "candidates.py", here / "artifact.py", here / "sandbox/inside/wire.py"]
+    files = {here / "candidates.py", here / "artifact.py", here / "sandbox/inside/wire.py"}
+    files |= {path for path in _own_and_shared(task) if _decides(path, task)}
     digest = hashlib.sha256()
-    for path in sorted(set(files)):
-        if path == task.initial_program:
-            continue
+    for path in sorted(files):
         base = here if path.is_relative_to(here) else task.folder.parent
         digest.update(path.relative_to(base).as_posix().encode() + b"\0")
         digest.update(bytes.fromhex(sha256_file(path)))
     return digest.hexdigest()
+
+
+def _own_and_shared(task: Task) -> Iterator[Path]:
+    """Files of the task and of its domain folder, without those of other tasks.
+
+    A task folder outside any package stands alone: what lies beside it is none of its business.
+    """
+    if task.package is None:
+        yield from (path for path in task.folder.rglob("*") if path.is_file())
+        return
+    for entry in task.folder.parent.iterdir():
+        if entry.is_file():
+            yield entry
+        elif entry == task.folder or not (entry / "task.toml").exists():
+            yield from (path for path in entry.rglob("*") if path.is_file())
+
+
+def _decides(path: Path, task: Task) -> bool:
+    if "__pycache__" in path.parts or path == task.initial_program:
+        return False
+    return path.suffix != ".md"
 
 
 @cache

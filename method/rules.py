@@ -93,9 +93,9 @@ class Rules(BaseModel):
         """
         if name not in PRESETS:
             raise ValueError(f"unknown rules {name!r}; choose one of {', '.join(PRESETS)}")
-        known = {_dotted(field): field for field in cls.model_fields}
-        chosen = {known.get(key, key): value for key, value in (switches or {}).items()}
-        return cls(**{**PRESETS[name], **chosen})
+        chosen = {**PRESETS[name], **(switches or {})}
+        dotted = {_dotted(k) if k in cls.model_fields else k: v for k, v in chosen.items()}
+        return cls.model_validate(dotted)
 
     def manifest(self) -> dict[str, Any]:
         """Every switch under its dotted name."""

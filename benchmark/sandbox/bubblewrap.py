@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmark.sandbox import policy
 from benchmark.sandbox.inside import seccomp, tree
-from benchmark.sandbox.jail import Jail, SandboxBroken, Storage
+from benchmark.sandbox.jail import Jail, SandboxBroken, Storage, last_line
 from benchmark.sandbox.limits import NOBODY, Limits
 
 NAME = "bubblewrap"
@@ -32,7 +32,7 @@ REAP_PATIENCE_S = 1.0
 INSIDE_ID = "1000"
 """The user and group that a candidate believes to be."""
 _BECOME_NOBODY = ("/usr/bin/setpriv", "--reuid", INSIDE_ID, "--regid", INSIDE_ID, "--clear-groups",
-                  "--inh-caps", "-all", "--")  # fmt: skip
+                  "--inh-caps", "-all", "--pdeathsig", "KILL", "--")  # fmt: skip
 
 
 def level() -> str:
@@ -158,8 +158,7 @@ def _execute(
     except (OSError, ValueError) as error:
         outer.kill()
         _, stderr = outer.communicate()
-        reason = stderr.decode(errors="replace").strip() or str(error)
-        raise SandboxBroken(reason.removeprefix("bwrap: ")) from None
+        raise SandboxBroken(last_line(stderr).removeprefix("bwrap: ") or str(error)) from None
     return BubblewrapJail(outer, first)
 
 

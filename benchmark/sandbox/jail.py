@@ -201,6 +201,12 @@ class Jail(ABC):
             os.close(fd)
 
 
+def last_line(said: bytes) -> str:
+    """The last line of what a process printed before it failed; usually the reason."""
+    lines = said.decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else ""
+
+
 def stat_fields(pid: int) -> list[bytes] | None:
     """The fields of ``/proc/<pid>/stat`` after the command name (state is number 0)."""
     try:

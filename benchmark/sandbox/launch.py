@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from benchmark.sandbox import bubblewrap, policy, process
-from benchmark.sandbox.jail import Jail, SandboxBroken
+from benchmark.sandbox.jail import Jail, SandboxBroken, last_line
 from benchmark.sandbox.limits import Limits
 from benchmark.sandbox.watch import Watch
 
@@ -172,7 +172,7 @@ def _problem(backend: ModuleType) -> str:
     except (SandboxBroken, OSError) as error:
         return f"{backend.NAME} does not work here: {error}"
     if jail.returncode != 7:
-        said = watched.stderr.decode(errors="replace").strip() or f"status {jail.returncode}"
+        said = last_line(watched.stderr) or f"status {jail.returncode}"
         return f"{backend.NAME} does not work here: {said}"
     return ""
 
@@ -218,5 +218,4 @@ def _ulimits(limits: Limits, cores: int) -> str:
 
 def _last_words(jail: Jail) -> str:
     os.set_blocking(jail.stderr.fileno(), False)
-    text = (jail.stderr.read() or b"").decode(errors="replace").strip()
-    return text.splitlines()[-1] if text else "no answer"
+    return last_line(jail.stderr.read() or b"") or "no answer"

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from benchmark.sandbox import policy, scratch
 from benchmark.sandbox.inside import landlock, seccomp, tree
-from benchmark.sandbox.jail import Jail, SandboxBroken, Storage, stat_fields
+from benchmark.sandbox.jail import Jail, SandboxBroken, Storage, last_line, stat_fields
 from benchmark.sandbox.limits import NOBODY, Limits
 
 NAME = "process"
@@ -193,7 +193,7 @@ def _first_process(report_fd: int, outer: subprocess.Popen[bytes]) -> int:
     outer.kill()
     _, stderr = outer.communicate()
     problem = " ".join(line for line in lines if not line.isdigit())
-    raise SandboxBroken(problem or stderr.decode(errors="replace").strip() or "no answer")
+    raise SandboxBroken(problem or last_line(stderr) or "no answer")
 
 
 def _paths(folder: Path, visible: Sequence[Path], network: bool) -> list[tuple[str, str]]:

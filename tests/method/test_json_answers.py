@@ -18,9 +18,9 @@ from method.rules import Rules
 OFFICIAL, ROBUST = Rules.preset("official"), Rules.preset("robust")
 
 GATE = '{"decision": "retrieve", "knowledge_state_analysis": "k"}'
+TAGS = ("```json\n", "```", "<think>", "</think>")
 pieces = st.sampled_from(
-    [*'{}[]"\\\né', '{"query": "q"}', GATE, "```json\n", "```", "<think>", "</think>", "\\u12"]
-    + ["NaN", "\ud800", "\\ud800"]
+    [*'{}[]"\\\né', '{"query": "q"}', GATE, *TAGS, "\\u12", "NaN", "\ud800", "\\ud800"]
 )
 
 
