@@ -180,6 +180,8 @@ class Declaration(_Declared):
     """Of one evaluation of the initial program: seconds, a minute or two, longer."""
     limits: Allowance
     anchors: Anchors
+    held_out: bool = False
+    """True where the reporting metric is known at stage ``report`` alone."""
     regress_tolerance: Annotated[float, Field(gt=0)] = 1e-9
     """Largest relative change of the objective that ``evoduet regress`` does not report."""
     variants: tuple[Literal["official", "embedded", "partial"], ...] = ("official",)

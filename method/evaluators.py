@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Literal
 
-from benchmark.evaluation import Evaluation, evaluate, load_evaluator
+from benchmark.evaluation import Evaluation, evaluate
 from benchmark.evaluator import Setup
 from benchmark.harness import Harness
 from benchmark.provenance import evaluator_digest
@@ -35,11 +35,8 @@ class HarnessEvaluator:
         options = sorted((name, str(value)) for name, value in setup.options.items())
         identity = f"{evaluator_digest(setup.task)}:{setup.variant}:{options}"
         self.version = hashlib.sha256(identity.encode()).hexdigest()[:16]
-
-    @property
-    def held_out(self) -> bool:
-        """Whether the reporting metric is known at stage ``report`` alone."""
-        return "report" in load_evaluator(self._setup).stages
+        self.held_out = setup.task.declared.held_out
+        self.isolation = harness.isolation
 
     async def evaluate(self, code: str) -> EvalResult:
         """Evaluate at stage ``search``."""

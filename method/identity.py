@@ -6,6 +6,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Hashable
+from functools import lru_cache
 from typing import Generic, Literal, Protocol, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
@@ -92,12 +93,20 @@ def _normalised_keys(page: Page) -> tuple[Hashable, ...]:
     title = " ".join(unicodedata.normalize("NFKC", page.title).casefold().split())
     if len(title) >= _TITLE_LENGTH and title not in _GENERIC_TITLES:
         keys.append(("title", title))
-    body = " ".join(page.body.split())
-    if len(body) >= _BODY_LENGTH:
-        keys.append(("body", body_sha256(body)))
+    body = _collapsed_sha256(page.body)
+    if body:
+        keys.append(("body", body))
     return tuple(keys)
 
 
+@lru_cache(maxsize=2048)  # stored bodies are looked at in every retrieve
+def _collapsed_sha256(body: str) -> str:
+    """Hash of the body with white space collapsed; empty for one too short to tell pages apart."""
+    collapsed = " ".join(body.split())
+    return body_sha256(collapsed) if len(collapsed) >= _BODY_LENGTH else ""
+
+
+@lru_cache(maxsize=4096)
 def normalised_url(url: str) -> str:
     """A URL without what does not change the page: scheme, fragment, default port, tracking."""
     parts = _split(url)

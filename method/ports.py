@@ -35,6 +35,8 @@ OUTAGE_AFTER = 5
 """So many transport failures in a row mean that a provider is down."""
 
 _PAUSING = ("quota", "key")
+_FROM_ANSWERS = ("gate", "round", "inserted", "scaffold_event")
+"""Computed events that follow from what models and searches answered in their iteration."""
 
 
 class Divergence(RuntimeError):
@@ -88,7 +90,9 @@ class Ports:
     def record(self, name: EventName, key: tuple[Any, ...], data: Mapping[str, Any]) -> None:
         """Journal what was computed at ``key``, or compare it with what was journalled before.
 
-        Raises :class:`Divergence` on a difference.
+        In an iteration that was left open, failed calls are made again, so what follows from their
+        answers may be new; it is journalled once more. Raises :class:`Divergence` on any other
+        difference.
         """
         known = self._known.get((name, *key))
         if known is None:
@@ -96,7 +100,11 @@ class Ports:
             return
         before = {field: value for field, value in known.data.items() if field != "key"}
         now = json.loads(json.dumps(data))
-        if before != now:
+        if before == now:
+            return
+        if name in _FROM_ANSWERS and key[0] not in self._closed:
+            self._append(name, {**data, "key": list(key)})
+        else:
             differing = sorted(f for f in before.keys() | now if before.get(f) != now.get(f))
             raise Divergence(
                 f"replay divergence at {name} {key}: {', '.join(differing)} differ; the code or "

@@ -54,6 +54,7 @@ _MARKERS = re.compile(
     r"|^(?=estimated_child_score:)",
     re.M,
 )
+_MARKED = ("Observed Document", "Search Document", "Search Experience", "estimated_child_score:")
 _ZERO_WIDTH = "\u200b"
 
 
@@ -109,7 +110,13 @@ def _texts(value: Any) -> list[str]:
 
 def valid_unicode(text: str) -> str:
     """Lone surrogates, which no client can send, become U+FFFD."""
-    return _SURROGATES.sub("\ufffd", text)
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("\ufffd", text)
+    return text
 
 
 def number(value: float | None) -> str:
@@ -154,6 +161,8 @@ def harmless(text: str) -> str:
     a zero-width space. Stored texts, identity and hashes stay as returned: this is for printing.
     """
     text = _CONTROLS.sub("", valid_unicode(text))
+    if not any(word in text for word in _MARKED):  # searching words is much faster
+        return text
     return _MARKERS.sub(lambda match: match[0] + _ZERO_WIDTH, text)
 
 

@@ -417,6 +417,10 @@ class EvaluatorPort(Protocol):
 
     version: str
     """Changes whenever a score could change; part of the exactly-once key."""
+    held_out: bool
+    """Whether the reporting metric is known at stage ``report`` alone."""
+    isolation: str
+    """How candidates are run; recorded in the manifest."""
 
     async def evaluate(self, code: str) -> EvalResult:
         """Evaluate at stage ``search``."""

@@ -11,7 +11,7 @@ import json
 import signal
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -30,7 +30,7 @@ from method.journal import Blobs, Event, Journal, JournalError, read_journal
 from method.models import make_model, make_search
 from method.ports import Paused, Ports
 from method.prompting import prompt_versions
-from method.protocols import LLM, SearchBackend
+from method.protocols import LLM, EvaluatorPort, SearchBackend
 from method.registry import make_retriever, make_scaffold
 from method.scaffolds.solution_prompt import PromptTask
 from method.trace import search_usage, usage_by_purpose, write_trace
@@ -56,12 +56,20 @@ class RunResult:
         return value
 
 
+@dataclass(frozen=True)
+class Clients:
+    """What a run talks to; ``None``: made from the configuration."""
+
+    model: LLM | None = None
+    search: SearchBackend | None = None
+    evaluator: EvaluatorPort | None = None
+
+
 def run(
     config: RunConfig,
     out: Path,
     *,
-    model: LLM | None = None,
-    search: SearchBackend | None = None,
+    clients: Clients = Clients(),
     progress: Progress = lambda record: None,
 ) -> RunResult:
     """Start a run in the new folder ``out``.
@@ -72,18 +80,17 @@ def run(
     """
     if (out / "journal.jsonl").exists():
         raise ConfigProblem(f"{out}: holds a run already; go on with `evoduet resume {out}`")
-    return _drive(config, out, model, search, progress)
+    return _drive(config, out, clients, progress)
 
 
 def resume(
     folder: Path,
     *,
-    model: LLM | None = None,
-    search: SearchBackend | None = None,
+    clients: Clients = Clients(),
     progress: Progress = lambda record: None,
 ) -> RunResult:
     """Go on with a run: what its journal holds is neither asked nor evaluated again."""
-    return _drive(manifest_config(folder), folder, model, search, progress)
+    return _drive(manifest_config(folder), folder, clients, progress)
 
 
 def replay(folder: Path) -> RunResult:
@@ -131,23 +138,14 @@ class _Memory:
         """Nothing is written."""
 
 
-def _drive(
-    config: RunConfig,
-    folder: Path,
-    model: LLM | None,
-    search: SearchBackend | None,
-    progress: Progress,
-) -> RunResult:
-    setup = prepare(config.task, config.variant, config.options)
-    llm = model or make_model(config.model)
-    backend = search or make_search(config)
-    with (
-        Harness(config.isolation, workers=config.workers, prewarm=True) as harness,
-        Journal(folder) as journal,
-    ):
-        evaluator = HarnessEvaluator(setup, harness)
+def _drive(config: RunConfig, folder: Path, clients: Clients, progress: Progress) -> RunResult:
+    llm = clients.model or make_model(config.model)
+    backend = clients.search or make_search(config)
+    with ExitStack() as stack:
+        evaluator = clients.evaluator or _harness_evaluator(config, stack)
+        journal = stack.enter_context(Journal(folder))
         if not journal.events:
-            journal.append("run_started", _new_manifest(config, folder, evaluator, harness, llm))
+            journal.append("run_started", _new_manifest(config, folder, evaluator, llm))
             journal.commit()
         manifest = _manifest(journal.events)
         engine = _engine(config, journal, Blobs(folder), llm, backend, evaluator, manifest)
@@ -165,13 +163,19 @@ def _drive(
     return RunResult(folder, status, summary)
 
 
+def _harness_evaluator(config: RunConfig, stack: ExitStack) -> EvaluatorPort:
+    setup = prepare(config.task, config.variant, config.options)
+    harness = Harness(config.isolation, workers=config.workers, prewarm=True)
+    return HarnessEvaluator(setup, stack.enter_context(harness))
+
+
 def _engine(
     config: RunConfig,
     journal: Any,
     blobs: Blobs,
     llm: LLM | None,
     search: SearchBackend | None,
-    evaluator: HarnessEvaluator | None,
+    evaluator: EvaluatorPort | None,
     manifest: Mapping[str, Any],
 ) -> Engine:
     task = find_task(config.task)
@@ -213,7 +217,7 @@ def _engine(
 
 
 def _new_manifest(
-    config: RunConfig, folder: Path, evaluator: HarnessEvaluator, harness: Harness, llm: LLM
+    config: RunConfig, folder: Path, evaluator: EvaluatorPort, llm: LLM
 ) -> dict[str, Any]:
     task = find_task(config.task)
     return {
@@ -225,7 +229,7 @@ def _new_manifest(
         "held_out": evaluator.held_out,
         "evaluator_version": evaluator.version,
         "task_version": task.declared.version,
-        "isolation": harness.isolation,
+        "isolation": evaluator.isolation,
         "prompts": prompt_versions(),
         "version": metadata.version("evoduet"),
     }

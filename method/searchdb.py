@@ -97,7 +97,8 @@ class SearchDatabase:
         self.versions: dict[str, list[Version]] = {}
         """Stored versions by ``db_id``, oldest first."""
         self._index: Index[str] = Index()
-        self._predictions: dict[str, tuple[float, int]] = {}
+        self._latest: dict[str, GivenDocument] = {}
+        self._names: dict[str, str] = {}
         self.snapshot_flags: tuple[str, ...] = ()
         """What the last snapshot left out to keep to its budget."""
 
@@ -142,25 +143,12 @@ class SearchDatabase:
 
     def latest(self, db_id: str) -> GivenDocument:
         """The latest stored version with the latest prediction. Raises ``KeyError``."""
-        predicted, predicted_at = self._predictions.get(db_id, (None, None))
-        return replace(
-            self.versions[db_id][-1].document,
-            db_id=db_id,
-            ref=None,
-            predicted=predicted,
-            predicted_at=predicted_at,
-            first_retrieved_t=self.versions[db_id][0].iteration,
-        )
+        return self._latest[db_id]
 
     def _documents(self) -> Mapping[str, GivenDocument]:
         """Ids, URLs and provider ids to latest versions; where names clash an id goes first."""
-        known = {db_id: self.latest(db_id) for db_id in self.versions}
-        for db_id, versions in self.versions.items():
-            for version in versions:
-                for name in (version.document.url, version.document.provider_id):
-                    if name:
-                        known.setdefault(name, known[db_id])
-        return known
+        named = {name: self._latest[db_id] for name, db_id in self._names.items()}
+        return named | self._latest
 
     def _store(self, t: int, document: GivenDocument) -> Credited:
         keys = lasting_keys(document, self._rules.dedup)
@@ -176,9 +164,26 @@ class SearchDatabase:
             versions[-1] = Version(stored, versions[-1].iteration)
         else:
             versions.append(Version(stored, t))
-        if document.predicted is not None:
-            self._predictions[db_id] = (document.predicted, t)
+        self._latest[db_id] = self._newest(db_id, document.predicted, t, first)
+        for name in (document.url, document.provider_id):
+            if name:
+                self._names.setdefault(name, db_id)
         return Credited(replace(stored, first_retrieved_t=first), document.predicted, first, t)
+
+    def _newest(self, db_id: str, predicted: float | None, t: int, first: int) -> GivenDocument:
+        """What a look-up gives: the newest version with the newest prediction."""
+        before = self._latest.get(db_id)
+        predicted_at: int | None = t
+        if predicted is None:
+            predicted = before.predicted if before else None
+            predicted_at = before.predicted_at if before else None
+        return replace(
+            self.versions[db_id][-1].document,
+            ref=None,
+            predicted=predicted,
+            predicted_at=predicted_at,
+            first_retrieved_t=first,
+        )
 
     def _fills_body(self, versions: list[Version], document: GivenDocument) -> bool:
         """Whether full text arrives for a page of which only a snippet was stored."""

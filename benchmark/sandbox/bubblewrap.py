@@ -31,6 +31,7 @@ START_PATIENCE_S = 30.0
 REAP_PATIENCE_S = 1.0
 INSIDE_ID = "1000"
 """The user and group that a candidate believes to be."""
+_NEW_USERS = ("/usr/bin/unshare", "--user", "cat")
 _BECOME_NOBODY = ("/usr/bin/setpriv", "--reuid", INSIDE_ID, "--regid", INSIDE_ID, "--clear-groups",
                   "--inh-caps", "-all", "--pdeathsig", "KILL", "--")  # fmt: skip
 
@@ -87,10 +88,12 @@ def start(
 
     Raises :class:`SandboxBroken` when there is none to be had.
     """
-    nobody = _root_can_be_nobody() and all(policy.readable_by_all(path) for path in visible)
+    users = _users_of_nobody()
+    if users is not None and not all(policy.readable_by_all(path) for path in visible):
+        users = None
     if network:
         visible = [*visible, *policy.network_files()]
-    return _start(argv, limits, env, pass_fds, visible, files or {}, stdin, network, nobody)
+    return _start(argv, limits, env, pass_fds, visible, files or {}, stdin, network, users)
 
 
 def _start(
@@ -102,11 +105,13 @@ def _start(
     files: Mapping[str, bytes],
     stdin: int,
     network: bool,
-    nobody: bool,
+    users: int | None,
 ) -> Jail:
+    """``users``: the user namespace in which the candidate becomes nobody."""
+    nobody = users is not None
     with Descriptors() as ours:
         arguments = [*_mounts(limits, visible, nobody), "--chdir", SCRATCH]
-        arguments += _isolation(network, nobody)
+        arguments += [*_isolation(network), *_identity(users)]
         for name, value in {"HOME": SCRATCH, "TMPDIR": SCRATCH, **env}.items():
             arguments += ["--setenv", name, value]
         for name, content in files.items():
@@ -115,9 +120,9 @@ def _start(
         filter_program = seccomp.program(seccomp.SURFACE)
         if filter_program:
             arguments += ["--seccomp", str(ours.add(policy.memory_file(filter_program)))]
-        if nobody:
-            argv = [*_BECOME_NOBODY, *argv]
-        return _execute(arguments, argv, stdin, pass_fds, ours, nobody)
+        if users is not None:
+            argv, pass_fds = [*_BECOME_NOBODY, *argv], [*pass_fds, users]
+        return _execute(arguments, argv, stdin, pass_fds, ours)
 
 
 def _execute(
@@ -126,13 +131,9 @@ def _execute(
     stdin: int,
     pass_fds: Sequence[int],
     ours: Descriptors,
-    nobody: bool,
 ) -> Jail:
     info_read, info_write = ours.pipe()
-    mapped_read, mapped_write = ours.pipe()
     arguments += ["--info-fd", str(info_write)]
-    if nobody:
-        arguments += ["--userns-block-fd", str(mapped_read)]
     # In a file, so that no path of the host can be read from the sandbox's /proc/1/cmdline.
     packed = b"".join(os.fsencode(item) + b"\0" for item in arguments)
     args_fd = ours.add(policy.memory_file(packed))
@@ -143,7 +144,7 @@ def _execute(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={},  # bwrap's own memory can be read from inside, for a moment
-            pass_fds=[*pass_fds, *(ours.numbers - {info_read, mapped_write})],
+            pass_fds=[*pass_fds, *(ours.numbers - {info_read})],
             cwd="/",
             start_new_session=True,  # Ctrl-C is the harness's, which then ends its sandboxes
         )
@@ -152,9 +153,6 @@ def _execute(
     ours.close(info_write)
     try:
         first = _first_process(info_read)
-        if nobody:
-            _map_nobody(first)
-            os.write(mapped_write, b"1")
     except (OSError, ValueError) as error:
         outer.kill()
         _, stderr = outer.communicate()
@@ -189,33 +187,43 @@ class Descriptors:
 
 
 @cache
-def _root_can_be_nobody() -> bool:
-    """True when the sandboxes of root can belong to a user without any rights.
+def _users_of_nobody() -> int | None:
+    """A user namespace in which the sandboxes of root belong to a user without any rights.
 
     The kernel exempts root from RLIMIT_NPROC and leaves it the switches below ``/proc/sys``, also
-    inside namespaces. Not where files are closed to others, or ``setpriv`` is missing.
+    inside namespaces. ``None`` for other users' sandboxes, which are not root's anyway, and where
+    files are closed to others or the tools of util-linux are missing.
     """
     if not (
         os.getuid() == 0
-        and Path(_BECOME_NOBODY[0]).exists()
+        and all(Path(command[0]).exists() for command in (_NEW_USERS, _BECOME_NOBODY))
         and seccomp.program(seccomp.SURFACE)  # it forbids more namespaces, bwrap then cannot
         and all(policy.readable_by_all(path) for path in policy.visible().samples())
     ):
-        return False
+        return None
     command = [str(policy.visible().interpreter), "-I", "-S", "-c", "raise SystemExit(7)"]
     try:
-        jail = _start(command, Limits(), {}, (), (), {}, subprocess.DEVNULL, False, True)
-    except SandboxBroken:
-        return False
+        users = _new_users()
+        jail = _start(command, Limits(), {}, (), (), {}, subprocess.DEVNULL, False, users)
+    except (OSError, SandboxBroken):
+        return None
     jail.exits_within(START_PATIENCE_S)
     jail.end()
-    return jail.returncode == 7
+    return users if jail.returncode == 7 else None
 
 
-def _map_nobody(first: int) -> None:
-    """Inside, root (who sets the sandbox up) is root, and the candidate's user is nobody."""
-    for kind in ("uid", "gid"):
-        Path(f"/proc/{first}/{kind}_map").write_text(f"0 0 1\n{INSIDE_ID} {NOBODY} 1\n")
+def _new_users() -> int:
+    """In it, root (who sets sandboxes up) is root, and the candidate's user is nobody."""
+    with subprocess.Popen(_NEW_USERS, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdin is not None
+        assert holder.stdout is not None
+        holder.stdin.write(b"x")
+        holder.stdin.flush()
+        holder.stdout.read(1)  # it answers from inside
+        for kind in ("uid", "gid"):
+            mapping = f"0 0 1\n{INSIDE_ID} {NOBODY} 1\n"
+            Path(f"/proc/{holder.pid}/{kind}_map").write_text(mapping)
+        return os.open(f"/proc/{holder.pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
 
 
 def _own(nobody: bool) -> str:
@@ -235,17 +243,19 @@ def _first_process(info_fd: int) -> int:
     return int(json.loads(content)["child-pid"])
 
 
-def _isolation(network: bool, nobody: bool) -> list[str]:
+def _isolation(network: bool) -> list[str]:
     options = [
-        "--unshare-user", "--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts",
-        "--unshare-cgroup-try", "--hostname", "sandbox", "--cap-drop", "ALL",
-        "--die-with-parent", "--new-session", "--clearenv",
+        "--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+        "--hostname", "sandbox", "--cap-drop", "ALL", "--die-with-parent", "--new-session",
+        "--clearenv",
     ]  # fmt: skip
-    if not network:
-        options += ["--unshare-net"]
-    if nobody:
-        return [*options, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    return [*options, "--uid", INSIDE_ID, "--gid", INSIDE_ID, "--disable-userns"]
+    return options if network else ["--unshare-net", *options]
+
+
+def _identity(users: int | None) -> list[str]:
+    if users is None:
+        return ["--unshare-user", "--uid", INSIDE_ID, "--gid", INSIDE_ID, "--disable-userns"]
+    return ["--userns", str(users), "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
 
 
 def _mounts(limits: Limits, extra: Sequence[Path], nobody: bool) -> list[str]:

@@ -33,7 +33,7 @@ class Oracle:
 
 
 class _Source(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="ignore")
 
     title: str
     authors: str | list[str] | None = None
@@ -45,7 +45,7 @@ class _Source(BaseModel):
 class OracleHead(BaseModel):
     """The YAML block of one oracle document."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="ignore")
 
     title: str
     level: Level

@@ -44,10 +44,13 @@ class Profile:
 
     @classmethod
     def choose(cls, limits: str, clock: str) -> Profile:
-        """``official``: the contest's limits. ``compat``: what the public reference enforces."""
+        """``official``: the contest's limits. ``compat``: what the public reference enforces.
+
+        Under the CPU clock the wall time says how busy the machine is, so its limit is generous.
+        """
         shim = clock == "cpu"
         if limits == "compat":
-            return cls(3.0, 4.5, None, False, shim)
+            return cls(3.0, 60.0 if shim else 4.5, None, False, shim)
         wall_s = 60.0 if shim else 10.0
         return cls(TIME_LIMIT_S + TOLERANCE_S, wall_s, MEMORY_LIMIT_MB, True, shim)
 
@@ -87,9 +90,16 @@ class Contestant:
     def run(self, seed: int, stdin: bytes, sandbox: Sandbox, profile: Profile) -> CaseRun:
         """Run one case; raises nothing that the program is to blame for."""
         preload = [self.shim] if self.shim else []
+        backstop_s = int(profile.cpu_s) + 1
         try:
             done = sandbox.run(
-                [str(self.starter), str(self.shim or ""), str(self.executable), f"{TIME_LIMIT_S}"],
+                [
+                    str(self.starter),
+                    str(backstop_s),
+                    str(self.shim or ""),
+                    str(self.executable),
+                    str(TIME_LIMIT_S),
+                ],
                 stdin=stdin,
                 visible=[self.starter, *preload, self.executable],
                 cpu_s=profile.cpu_s,

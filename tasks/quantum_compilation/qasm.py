@@ -26,11 +26,17 @@ _IGNORED = re.compile(r"(OPENQASM|include|opaque|pragma)\b")
 _DECLARATION = re.compile(
     r"(?:(qreg|creg)\s+(\w+)\s*\[\s*(\d+)\s*\]|(qubit|bit)\s*(?:\[\s*(\d+)\s*\])?\s*(\w+))$"
 )
-_MEASURE = re.compile(r"measure\s+(.+?)\s*->\s*(.+)$|(\w+(?:\s*\[\s*\d+\s*\])?)\s*=\s*measure\s+(.+)$")
-_GATE = re.compile(r"([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*(?<=[\s)])([A-Za-z_][\w\s\[\],]*)$", re.DOTALL)
+_MEASURE_TO = re.compile(r"measure\s+(?P<qubits>.+?)\s*->\s*(?P<bits>.+)$", re.DOTALL)
+_MEASURE_INTO = re.compile(r"(?P<bits>[^=]+?)\s*=\s*measure\s+(?P<qubits>.+)$", re.DOTALL)
+_GATE = re.compile(
+    r"(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<parameters>.*)\)\s*|\s)"
+    r"(?P<operands>[A-Za-z_][\w\s\[\],]*)$",
+    re.DOTALL,
+)
 _OPERAND = re.compile(r"([A-Za-z_]\w*)\s*(?:\[\s*(\d+)\s*\])?$")
-_REFUSED = frozenset({"if", "for", "while", "switch", "def", "defcal", "box", "let", "input", "return",
-                      "ctrl", "negctrl", "inv", "pow", "gphase", "cal", "extern"})  # fmt: skip
+_REFUSED = frozenset({"if", "for", "while", "switch", "def", "defcal", "box", "let", "input",
+                      "return", "ctrl", "negctrl", "inv", "pow", "gphase", "cal",
+                      "extern"})  # fmt: skip
 
 
 @dataclass
@@ -91,6 +97,7 @@ def parse_qasm(text: str) -> Circuit:
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
     """Statements without comments and gate definitions, each with the line it begins on."""
+
     def blank(match: re.Match[str]) -> str:
         return "\n" * match[0].count("\n") or " "
 
@@ -112,26 +119,27 @@ def _meaning(statement: str, registers: _Registers) -> Iterator[Operation]:
         quantum = (old or new) in ("qreg", "qubit")
         registers.declare(quantum, old_name or new_name, int(old_size or new_size or 1))
         return
-    measured = _MEASURE.match(statement)
+    measured = _MEASURE_TO.match(statement) or _MEASURE_INTO.match(statement)
     if measured is not None:
-        qubits = registers.operand(measured[1] or measured[4])
-        bits = registers.operand(measured[2] or measured[3], quantum=False)
-        yield from _measurements(qubits, bits)
+        qubits = registers.operand(measured["qubits"])
+        yield from _measurements(qubits, registers.operand(measured["bits"], quantum=False))
         return
     gate = _GATE.match(statement)
-    if gate is None or gate[1] in _REFUSED:
+    if gate is None or gate["name"] in _REFUSED:
         raise QasmError(f"{statement[:60]!r} cannot be routed here; give plain gates")
-    operands = [registers.operand(part) for part in gate[3].split(",")]
-    yield from _applied(gate[1], (gate[2] or "").strip(), operands)
+    operands = [registers.operand(part) for part in gate["operands"].split(",")]
+    yield from _applied(gate["name"], (gate["parameters"] or "").strip(), operands)
 
 
 def _measurements(
     qubits: tuple[int, ...] | int, bits: tuple[int, ...] | int
 ) -> Iterator[Operation]:
-    pairs = ([qubits], [bits]) if isinstance(qubits, int) else (qubits, bits)
-    if isinstance(pairs[1], int) or isinstance(pairs[1][0], tuple) or len(pairs[0]) != len(pairs[1]):
+    """One measurement, or one for each element of two registers."""
+    sources = (qubits,) if isinstance(qubits, int) else qubits
+    targets = (bits,) if isinstance(bits, int) else bits
+    if len(sources) != len(targets):
         raise QasmError("measure needs as many bits as qubits")
-    for qubit, bit in zip(*pairs, strict=True):
+    for qubit, bit in zip(sources, targets, strict=True):
         yield Operation("measure", (qubit,), clbits=(bit,))
 
 

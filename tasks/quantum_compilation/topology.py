@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -50,20 +49,6 @@ class Topology:
         """The neighbours of each physical qubit, for questions of adjacency."""
         return tuple(frozenset(qubits) for qubits in self.neighbours)
 
-    def distances_from(self, start: int) -> list[int | None]:
-        """Number of edges from ``start`` to each qubit; ``None`` where there is no way."""
-        found: list[int | None] = [None] * self.num_qubits
-        found[start] = steps = 0
-        queue = deque([start])
-        while queue:
-            qubit = queue.popleft()
-            steps = found[qubit] or 0
-            for neighbour in self.neighbours[qubit]:
-                if found[neighbour] is None:
-                    found[neighbour] = steps + 1
-                    queue.append(neighbour)
-        return found
-
 
 def read_topology(path: Path) -> Topology:
     """Read ``{"num_qubits": m, "edges": [[a, b], ...]}``.
@@ -109,6 +94,10 @@ def ring(length: int) -> Topology:
 
 def grid(rows: int, columns: int) -> Topology:
     """A square lattice, numbered row by row."""
-    across = [(r * columns + c, r * columns + c + 1) for r in range(rows) for c in range(columns - 1)]
-    down = [(r * columns + c, (r + 1) * columns + c) for r in range(rows - 1) for c in range(columns)]
-    return Topology(f"grid_{rows}x{columns}", rows * columns, tuple(across + down))
+    edges = []
+    for qubit in range(rows * columns):
+        if (qubit + 1) % columns:
+            edges.append((qubit, qubit + 1))
+        if qubit + columns < rows * columns:
+            edges.append((qubit, qubit + columns))
+    return Topology(f"grid_{rows}x{columns}", rows * columns, tuple(edges))

@@ -1,8 +1,9 @@
-/* starter PRELOAD PROGRAM ARGUMENT...: become a contest program under the contest's limits.
+/* starter CPU_S PRELOAD PROGRAM ARGUMENT...: become a contest program under the contest's limits.
  *
  * What is set here cannot be shed by the program: resource limits, and a filter on system calls
  * that lets it have neither children nor threads. PRELOAD is a library, or empty. These limits back
- * those that the harness enforces from outside; what fails here is left to it.
+ * those that the harness enforces from outside (CPU_S, whole seconds, is above its own limit); what
+ * fails here is left to it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -26,8 +28,8 @@ static void limit(int resource, rlim_t wanted) {
     setrlimit(resource, &(struct rlimit){value, value});
 }
 
-static void set_limits(void) {
-    limit(RLIMIT_CPU, 3); /* s */
+static void set_limits(rlim_t cpu_s) {
+    limit(RLIMIT_CPU, cpu_s);
     limit(RLIMIT_FSIZE, 16 * MIB);
     limit(RLIMIT_STACK, 1024 * MIB);
     limit(RLIMIT_NOFILE, 64);
@@ -69,17 +71,17 @@ static void forbid_processes(void) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 3)
+    if (argc < 4)
         return 125;
     char preload[4096] = "";
     char *environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", NULL, NULL};
-    if (*argv[1]) {
-        snprintf(preload, sizeof preload, "LD_PRELOAD=%s", argv[1]);
+    if (*argv[2]) {
+        snprintf(preload, sizeof preload, "LD_PRELOAD=%s", argv[2]);
         environment[2] = preload;
     }
-    set_limits();
+    set_limits(strtoul(argv[1], NULL, 10));
     forbid_processes();
-    execve(argv[2], argv + 2, environment);
-    perror(argv[2]);
+    execve(argv[3], argv + 3, environment);
+    perror(argv[3]);
     return 126;
 }

@@ -72,9 +72,7 @@ def build_key(files: dict[str, bytes], tools: Toolchain) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def _compile(
-    files: dict[str, bytes], tools: Toolchain, offset: int, sandbox: Sandbox
-) -> bytes:
+def _compile(files: dict[str, bytes], tools: Toolchain, offset: int, sandbox: Sandbox) -> bytes:
     try:
         done = sandbox.run(
             ["/bin/sh", "-c", _SCRIPT, str(tools.cargo)],

@@ -104,9 +104,7 @@ class SwapReduction(FileProgram):
             comparable=self._is_comparable(),
         )
 
-    def _report(
-        self, tally: Tally, parts: Mapping[str, Any]
-    ) -> list[tuple[dict[str, float], str]]:
+    def _report(self, tally: Tally, parts: Mapping[str, Any]) -> list[tuple[dict[str, float], str]]:
         found = []
         if "repeat" in parts:
             found.append(reporting.determinism(tally, judge(self.suite, parts["repeat"]), parts))
@@ -117,8 +115,7 @@ class SwapReduction(FileProgram):
 
     def _is_comparable(self) -> bool:
         return (
-            self.setup.variant == "official"
-            and self.setup.options["trials"] == COMPARABLE_TRIALS
+            self.setup.variant == "official" and self.setup.options["trials"] == COMPARABLE_TRIALS
         )
 
     @property
@@ -132,9 +129,8 @@ class SwapReduction(FileProgram):
 
     def draw(self, artifact: Artifact, figure: Figure) -> None:
         """A routed circuit, the device with its SWAPs, and SWAPs by circuit."""
-        content = artifact.construction
+        content: Any = artifact.construction
         found = content["cases"] if isinstance(content, dict) else content
-        assert isinstance(found, list)
         picture.draw(self.suite, judge(self.suite, found), found, figure)
 
 

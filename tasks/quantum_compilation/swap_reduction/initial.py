@@ -40,7 +40,9 @@ class CandidatePolicy:
     def choose_best_swap(self, ctx, rng):
         """The SWAP with the lowest cost; one of them at random where several are equal."""
         topology = ctx.topology()
-        self.update_decay(topology.num_qubits(), ctx.swaps_since_progress(), ctx.last_applied_swap())
+        self.update_decay(
+            topology.num_qubits(), ctx.swaps_since_progress(), ctx.last_applied_swap()
+        )
         front = ctx.front_layer().physical_pairs()
         candidates = candidate_swaps(front, topology)
         if not candidates:
@@ -147,9 +149,7 @@ class SwapCosts:
         for other in self.ahead_partners.get(b, ()):
             if other != a:
                 ahead_change += from_a[other] - from_b[other]
-        return self.base + (
-            self.front_weight * front_change + self.ahead_weight * ahead_change
-        )
+        return self.base + (self.front_weight * front_change + self.ahead_weight * ahead_change)
 
 
 # EVOLVE-BLOCK-END

@@ -107,7 +107,9 @@ def _example(suite: Suite, shown: Sequence[CaseResult]) -> CaseResult | None:
     return min(shown, key=size, default=None)
 
 
-def _draw_routed(axes: Axes, circuit: Circuit, layout: Sequence[int], steps: Sequence[Step]) -> None:
+def _draw_routed(
+    axes: Axes, circuit: Circuit, layout: Sequence[int], steps: Sequence[Step]
+) -> None:
     """Physical qubits as lines; each step in the first column in which it crosses nothing."""
     placed = _on_physical_qubits(circuit, layout, steps)
     wires = sorted({qubit for _, qubits in placed for qubit in qubits})

@@ -126,16 +126,14 @@ def route_suite(
     return outcomes
 
 
-def records(outcomes: Sequence[tuple[str, Outcome]]) -> list[dict[str, Any]]:
+def records(outcomes: Sequence[tuple[str, Outcome]]) -> list[Any]:
     """What an artifact holds of the outcomes."""
     return [{"id": name, **outcome.record} for name, outcome in outcomes]
 
 
 def facts(outcomes: Sequence[tuple[str, Outcome]]) -> dict[str, Any]:
     """What the parent measured, by case."""
-    return {
-        name: {"status": outcome.status, "cpu_s": outcome.cpu_s} for name, outcome in outcomes
-    }
+    return {name: {"status": outcome.status, "cpu_s": outcome.cpu_s} for name, outcome in outcomes}
 
 
 def _outcome(

@@ -18,6 +18,7 @@ from benchmark.evaluator import Crashed, Invalid, OutOfMemory, TimedOut, Unavail
 from tasks.algorithm_engineering import contest, running
 from tasks.algorithm_engineering.ahc058.evaluator import AppleProduction
 from tasks.algorithm_engineering.caching import cache_folder
+from tasks.algorithm_engineering.cases import artifact_cases
 from tasks.algorithm_engineering.running import CaseRun, Profile, run_all
 
 RunProgram = Callable[..., Artifact]
@@ -101,19 +102,27 @@ def test_crash_after_answering(verdict: Any, body: str, reason: str) -> None:
     assert verdict(solver(body)) == ("RE", reason, None)
 
 
-def test_allocating(verdict: Any) -> None:
-    eat = (
-        "char* p = (char*)std::malloc({0}L << 20); if (!p) return 9; std::memset(p, 1, {1}L << 20);"
-    )
-    assert verdict(solver(eat.format(900, 900) + "answer();"))[2] == SCORE
-    assert verdict(solver(eat.format(1500, 1) + "answer();"))[2] == SCORE
-    found = verdict(solver(eat.format(1100, 1100) + "answer();"))
-    assert found == ("MLE", "used more than 1024 MB", None)
-    assert verdict(solver(eat.format(2200, 1) + "answer();")) == (
-        "RE",
-        "exited with status 9",
-        None,
-    )
+ALLOCATE = """
+char* allocate(long reserved_mb, long touched_mb) {
+    volatile char* memory = (char*)std::malloc(reserved_mb << 20);
+    for (long i = 0; memory && i < touched_mb << 20; i += 4096) memory[i] = 1;
+    return (char*)memory;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("reserved", "touched", "expected"),
+    [
+        (900, 900, ("OK", "")),
+        (1500, 100, ("OK", "")),
+        (1100, 1100, ("MLE", "used more than 1024 MB")),
+        (2200, 0, ("RE", "exited with status 9")),  # more than there are addresses
+    ],
+)
+def test_allocating(verdict: Any, reserved: int, touched: int, expected: tuple[str, str]) -> None:
+    body = f"if (!allocate({reserved}, {touched})) return 9; answer();"
+    assert verdict(solver(body, ALLOCATE))[:2] == expected
 
 
 def test_deep_recursion(verdict: Any) -> None:
@@ -136,11 +145,13 @@ def test_many_answers_are_no_flood(verdict: Any) -> None:
 
 
 def test_children_are_forbidden(verdict: Any) -> None:
-    body = (
-        "pid_t p = fork(); if (p == 0) for (;;); answer(); return p < 0 && errno == EAGAIN ? 0 : 5;"
-    )
+    body = """
+        pid_t child = fork();
+        if (child == 0) for (;;);
+        answer();
+        return child < 0 && errno == EAGAIN ? 0 : 5;"""
     assert verdict(solver(body)) == ("OK", "", SCORE)
-    body = 'answer(); return std::system("exit 0") == -1 ? 0 : 5;'
+    body = 'answer(); return std::system("exit 0") != 0 ? 0 : 5;'
     assert verdict(solver(body)) == ("OK", "", SCORE)
 
 
@@ -198,23 +209,19 @@ def test_the_input_comes_without_a_name(verdict: Any) -> None:
     assert verdict(solver(body))[2] == SCORE
 
 
-def test_reads_its_own_input(run_program: RunProgram, apples: AppleProduction) -> None:
-    """Each case gets the input of its seed: the plan depends on it."""
+def test_each_case_gets_its_own_input(run_program: RunProgram, apples: AppleProduction) -> None:
     body = """
-        long n, l, t, k, a, c, cheapest = 1L << 60, best = 0;
-        std::scanf("%ld %ld %ld %ld", &n, &l, &t, &k);
-        for (int i = 0; i < 10; i++) std::scanf("%ld", &a);
-        for (int i = 0; i < 10; i++) {
-            std::scanf("%ld", &c);
-            if (i && c < cheapest) cheapest = c, best = i;
-        }
-        std::puts("0 0");
-        for (long i = 1; i < 500; i++)
-            if (i == cheapest) std::printf("0 %ld\\n", best); else std::puts("-1");"""
-    artifact = run_program(solver(body), range(3))
-    scores = [case.score for case in apples.case_scores(artifact)]
-    assert all(score is not None and score > SCORE for score in scores)
-    assert len(set(scores)) == 3
+        int c;
+        std::fputs("#", stdout);
+        while ((c = std::getchar()) != EOF) std::putchar(c == 10 ? '_' : c);
+        std::puts("");
+        answer();"""
+    artifact = run_program(solver(body), range(20))
+    for seed, output in artifact_cases(artifact.data):
+        assert output is not None
+        echo = output.splitlines()[0]
+        assert echo == "#" + apples.inputs.text(seed).decode().replace("\n", "_")
+    assert {case.score for case in apples.case_scores(artifact)} == {SCORE}
 
 
 @pytest.mark.parametrize(
@@ -233,9 +240,15 @@ def test_time_limits(verdict: Any, cpu_s: float, limits: str, expected: str) -> 
 
 def test_compat_ignores_exit_status_and_memory(verdict: Any) -> None:
     assert verdict(solver("answer(); std::abort();"), limits="compat") == ("OK", "", SCORE)
-    eat = "char* p = (char*)std::malloc(1200L << 20); std::memset(p, 1, 1200L << 20); answer();"
-    assert verdict(solver(eat), limits="compat")[2] == SCORE
-    assert verdict(solver("usleep(4800000); answer();"), limits="compat")[0] == "TLE"
+    body = "allocate(1200, 1200); answer();"
+    assert verdict(solver(body, ALLOCATE), limits="compat") == ("OK", "", SCORE)
+
+
+def test_compat_wall_time(verdict: Any) -> None:
+    slow = solver("usleep(4800000); answer();")
+    found = verdict(slow, limits="compat", clock="wall")
+    assert found == ("TLE", "took more than 4.5 s", None)
+    assert verdict(slow, limits="compat")[2] == SCORE
 
 
 CLOCKS = """
@@ -339,7 +352,7 @@ def test_facts_are_those_of_the_parent(run_program: RunProgram) -> None:
     [
         ("return 1;", Crashed, "no case is valid; the first: RE: exited with status 1"),
         ("work(9);", TimedOut, "TLE: used more than 2.1 s of CPU time"),
-        ("std::memset(std::malloc(1200L << 20), 1, 1200L << 20); answer();", OutOfMemory, "MLE: "),
+        ("allocate(1200, 1200); answer();", OutOfMemory, "MLE: used more than 1024 MB"),
         ('std::puts("-1\\xff");', Invalid, "WA: the output is not UTF-8 text"),
         ('std::puts("nonsense");', Invalid, "WA: turn 0: 'nonsense' is no level"),
     ],
@@ -348,7 +361,7 @@ def test_a_run_without_any_valid_case_fails(
     run_program: RunProgram, apples: AppleProduction, body: str, failure: type, reason: str
 ) -> None:
     with pytest.raises(failure, match=reason):
-        apples.score(run_program(solver(body), range(2)), "search")
+        apples.score(run_program(solver(body, ALLOCATE), range(2)), "search")
 
 
 def test_one_failed_case_makes_the_total_zero(

@@ -33,11 +33,12 @@ class Node:
     operations: list[int]
     successors: list[int] = field(default_factory=list)
     predecessors: list[int] = field(default_factory=list)
+    pair: tuple[int, int] | None = field(init=False)
+    """The two logical qubits of a two-qubit gate."""
 
-    @property
-    def pair(self) -> tuple[int, int] | None:
-        """The two logical qubits of a two-qubit gate."""
-        return (self.qargs[0], self.qargs[1]) if self.kind is DagNodeKind.TWO_Q else None
+    def __post_init__(self) -> None:
+        two_qubit = self.kind is DagNodeKind.TWO_Q
+        self.pair = (self.qargs[0], self.qargs[1]) if two_qubit else None
 
 
 @dataclass

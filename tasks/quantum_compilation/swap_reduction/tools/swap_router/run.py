@@ -10,6 +10,7 @@ from .device import RoutingTarget
 from .errors import RouterError
 from .indexed import IndexedList, remove_by_swap
 from .layout import Layout
+from .look_ahead import LookAhead
 from .random_numbers import RngState
 from .routing_dag import RoutingDag
 from .views import (
@@ -23,7 +24,6 @@ from .views import (
 )
 
 Swap = tuple[int, int]
-LOOKAHEAD_PAIRS = 256
 MAX_SWAPS_WITHOUT_PROGRESS = 1000
 
 _EXECUTED, _READY = RemainingNodeState.EXECUTED, RemainingNodeState.READY
@@ -157,20 +157,5 @@ class Run:
                 missing[following] -= 1
                 if missing[following] == 0:
                     queue.append(following)
-        self._context.lookahead = self._look_ahead()
-
-    def _look_ahead(self) -> tuple[tuple[int, int], ...]:
-        """Two-qubit gates behind the front layer, breadth first, until there are enough."""
-        nodes, missing = self.dag.nodes, self._missing
-        left: dict[int, int] = {}
-        found: list[tuple[int, int]] = []
-        queue = deque(self._front)
-        while queue and len(found) < LOOKAHEAD_PAIRS:
-            for following in nodes[queue.popleft()].successors:
-                left[following] = count = left.get(following, missing[following]) - 1
-                if count == 0:
-                    queue.append(following)
-                    pair = self._pairs[following]
-                    if pair is not None:
-                        found.append(pair)
-        return tuple(found)
+        self._context.lookahead.stop()
+        self._context.lookahead = LookAhead(self.dag.nodes, self._missing, self._front)

@@ -54,7 +54,9 @@ def route(
     best: Routing | None = None
     problem = ""
     layouts = vary_layout(base, target, seed, layout_trials)
-    for layout, seeds in zip(layouts, trial_seeds(seed, layout_trials, routing_trials), strict=True):
+    for layout, seeds in zip(
+        layouts, trial_seeds(seed, layout_trials, routing_trials), strict=True
+    ):
         for routing_seed in seeds:
             run = Run(dag, target, layout, circuit, topology)
             try:

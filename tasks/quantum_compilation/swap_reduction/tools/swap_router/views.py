@@ -13,6 +13,7 @@ from typing import Any
 
 from .device import RoutingTarget
 from .layout import Layout
+from .look_ahead import LookAhead
 from .routing_dag import DagNodeKind, Node, RoutingDag
 
 
@@ -305,7 +306,7 @@ class SwapSelectionContext(View):
         self._circuit = remaining.circuit()
         self._remaining = remaining
         self._front = front
-        self.lookahead: Sequence[tuple[int, int]] = ()
+        self.lookahead = LookAhead((), (), ())
         self.swaps = 0
         self.last: tuple[int, int] | None = None
 
@@ -324,7 +325,7 @@ class SwapSelectionContext(View):
     def front_layer(self) -> FrontLayerView:
         return self._front
 
-    def precomputed_extended_set_logical_pairs(self) -> Sequence[tuple[int, int]]:
+    def precomputed_extended_set_logical_pairs(self) -> LookAhead:
         """Two-qubit gates behind the front layer, breadth first, about 256 of them."""
         return self.lookahead
 
