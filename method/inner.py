@@ -82,20 +82,24 @@ class QueryLoop:
         self._evidence = EvidencePool(self._rules, run.settings.retain)
         self._stored = _stored(snapshot, self._rules)
         self._executed: list[tuple[int, str]] = []
+        self._rounds: list[dict[str, Any]] = []
 
     async def find(self) -> Found:
         """Run all rounds."""
-        rounds = []
         for r in range(1, self._run.settings.rounds + 1):
-            rounds.append(await self._round(r))
-            self._run.note("round", rounds[-1])
+            self._rounds.append(await self._round(r))
+            self._run.note("round", self._rounds[-1])
         retained = self._evidence.documents(self._evidence.retained)
+        scores, t = self._evidence.scores, self._run.t
         documents = tuple(
-            replace(document, predicted=self._evidence.scores[document.ref or ""])
+            replace(document, predicted=scores[document.ref or ""], predicted_at=t)
             for document in retained
         )
-        documents = tuple(replace(d, predicted_at=self._run.t) for d in documents)
-        return Found(documents, self._knowledge, tuple(self._executed), tuple(rounds))
+        return replace(self.given_up(), documents=documents)
+
+    def given_up(self) -> Found:
+        """What was asked so far, without documents: the result when something broke."""
+        return Found((), self._knowledge, tuple(self._executed), tuple(self._rounds))
 
     async def _round(self, r: int) -> dict[str, Any]:
         queries, flags = await self._construct(r)

@@ -35,8 +35,8 @@ def _dotted(field: str) -> str:
 
 
 _GROUPS = frozenset(
-    {"gate", "lookup", "query", "json", "scoring", "records", "prompt", "search", "eval"}
-    | {"candidate", "snapshot"}
+    {"candidate", "eval", "gate", "json", "lookup"}
+    | {"prompt", "query", "records", "scoring", "search"}
 )
 
 

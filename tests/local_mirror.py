@@ -164,10 +164,13 @@ def source(url: str, content: bytes = WEIGHT) -> str:
     return f'{{ url = "{url}", sha256 = "{sha256(content)}" }}'
 
 
-def write_data_task(parent: Path, *tables: str, variants: str = '["official"]') -> Task:
-    """The toy task ``toys/vector`` with the tables ``[[data]]``, by default :func:`declared`."""
+def write_data_task(
+    parent: Path, *tables: str, variants: str = '["official"]', name: str = "vector"
+) -> Task:
+    """The toy task ``toys/<name>`` with the tables ``[[data]]``, by default :func:`declared`."""
     head = DECLARATION.replace("[anchors]", f"variants = {variants}\n\n[anchors]", 1)
-    folder = write_toy_task(parent, declaration=head + "".join(tables or [declared()]))
+    declaration = head + "".join(tables or [declared()])
+    folder = write_toy_task(parent, declaration=declaration, name=name)
     (folder / "evaluator.py").write_text(EVALUATOR)
     return read_task(folder)
 

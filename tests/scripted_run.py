@@ -15,6 +15,7 @@ from method.protocols import (
     SearchResponse,
     SearchResult,
     Selection,
+    Settings,
 )
 from method.rules import Rules
 
@@ -44,7 +45,7 @@ class ScriptedRun:
 
     answer: Answer
     find: Search = lambda query: ()
-    settings: ScriptedSettings = field(default_factory=ScriptedSettings)
+    settings: Settings = field(default_factory=ScriptedSettings)
     programs: Sequence[Program] = ()
     t: int = 1
     seed: int = 42

@@ -75,6 +75,7 @@ class EvoDuet:
         self, gate: GateResult, selection: Selection, snapshot: Snapshot, run: RunContext
     ) -> tuple[Analysis, Found, list[str]]:
         analysis, knowledge, errors = Analysis(), gate.knowledge, list[str]()
+        loop: QueryLoop | None = None
         try:
             analysis = await analyse_population(selection, run)
             if analysis.error:
@@ -87,7 +88,7 @@ class EvoDuet:
             found = await loop.find()
         except _DATA_ERRORS as error:
             errors.append(f"retrieval_error: {type(error).__name__}: {error}")
-            found = Found((), knowledge, (), ())
+            found = loop.given_up() if loop else Found((), knowledge, (), ())
         return analysis, found, errors
 
 

@@ -192,7 +192,7 @@ def test_files_of_an_option_come_when_their_task_alone_is_named(
     evoduet: Run, server: LocalMirror, tmp_path: Path
 ) -> None:
     first = write_data_task(tmp_path / "a", declared(), OPTIONAL).folder
-    second = write_data_task(tmp_path / "b", declared(), OPTIONAL).folder
+    second = write_data_task(tmp_path / "a", declared(), OPTIONAL, name="other").folder
     answer = evoduet("data", "fetch", f"{first},{second}", mirror=server.url)
     assert answer.returncode == 0
     assert "not here, only for an option" in answer.stdout
@@ -278,14 +278,16 @@ def test_scoring_without_data_is_exit_3_with_the_command(evoduet: Run) -> None:
 
 
 @pytest.fixture
-def read_only() -> tuple[str, ...]:
-    """The command that runs another one with the whole file system read-only."""
+def read_only(tmp_path: Path) -> tuple[str, ...]:
+    """The command that runs another one for which the cache is read-only."""
+    cache = str(tmp_path / "cache")
+    Path(cache).mkdir()
     try:
-        prefix = (bubblewrap.executable(), "--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev")
+        prefix = (bubblewrap.executable(), "--dev-bind", "/", "/", "--ro-bind", cache, cache)
     except SandboxBroken as broken:
         pytest.skip(str(broken))
     if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("bubblewrap cannot make a read-only file system here")
+        pytest.skip("bubblewrap cannot make a folder read-only here")
     return prefix
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from method.parsing.candidates import parse_candidate
 from method.parsing.diffs import apply_blocks, read_blocks
 from method.parsing.fences import fenced_blocks
+from method.protocols import ParsedCandidate
 
 PARENT = """\
 import math
@@ -24,8 +27,10 @@ def edit(search: str, replace: str) -> str:
     return f"<<<<<<< SEARCH\n{search}\n=======\n{replace}\n>>>>>>> REPLACE\n"
 
 
-def parse(text: str, edit: str = "diff", max_chars: int = 10_000, enforce: str = "off"):  # type: ignore[no-untyped-def]
-    return parse_candidate(text, PARENT, "python", edit, max_chars, enforce)  # type: ignore[arg-type]
+def parse(
+    text: str, edit: Any = "diff", max_chars: int = 10_000, enforce: Any = "off"
+) -> ParsedCandidate:
+    return parse_candidate(text, PARENT, "python", edit, max_chars, enforce)
 
 
 def test_each_block_has_a_status() -> None:

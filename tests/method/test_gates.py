@@ -161,8 +161,10 @@ def test_gates_without_a_model() -> None:
 
 def test_gates_by_name() -> None:
     for kind in ("knowledge", "random", "stagnation", "always", "never"):
-        assert make_gate(kind).kind == kind  # type: ignore[arg-type]
-    assert make_gate("random", p=0.25).p == 0.25  # type: ignore[attr-defined]
+        assert make_gate(kind).kind == kind
+    chosen = make_gate("random", p=0.25)
+    assert isinstance(chosen, RandomGate)
+    assert chosen.p == 0.25
     with pytest.raises(ValueError, match="knowledge, random"):
         make_gate("sometimes")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"\[0, 1\]"):

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ def find(run: ScriptedRun, score: float = 0.5, snapshot: Snapshot | None = None)
     return asyncio.run(loop.find())
 
 
-def scoring(knowledge: str = "k", **scores: Any) -> str:
+def scoring(knowledge: str, scores: Mapping[str, Any]) -> str:
     rows = [{"evidence_ref": r, "estimated_child_score": s} for r, s in scores.items()]
     return json.dumps({"document_predictions": rows, "knowledge_state_analysis": knowledge})
 
@@ -53,7 +54,7 @@ def honest(request: Request, slot: int) -> str:
     if request.purpose == "query":
         return json.dumps({"query": f"query {slot} of {len(str(request.messages))}"})
     refs = unscored_refs(str(request.messages[0]["content"]))
-    return scoring(**{ref: int(ref.split("_")[1]) % 4 / 4 for ref in refs})
+    return scoring("k", {ref: int(ref.split("_")[1]) % 4 / 4 for ref in refs})
 
 
 # --- budget ------------------------------------------------------------------------------------
@@ -70,7 +71,7 @@ answers = st.one_of(
     st.integers(0, 5).map(lambda n: json.dumps({"query": f"q{n}"})),
     st.lists(
         st.tuples(st.integers(1, 8), st.one_of(st.floats(), st.none(), st.just("0.5"))), max_size=6
-    ).map(lambda rows: scoring(**{f"evidence_{n}": s for n, s in rows})),
+    ).map(lambda rows: scoring("k", {f"evidence_{n}": s for n, s in rows})),
     st.just(None),
 )
 pages = st.lists(st.integers(0, 9), max_size=6)
@@ -174,7 +175,7 @@ def test_ranking_against_a_plain_model(rounds: list[Any], retain: int) -> None:
             state["round"] += 1
             return json.dumps({"query": f"q{state['round']}"})
         predictions = rounds[state["round"]][1]
-        return scoring(**{f"evidence_{n}": score for n, score in predictions.items()})
+        return scoring("k", {f"evidence_{n}": score for n, score in predictions.items()})
 
     run = ScriptedRun(
         answer,
@@ -201,9 +202,9 @@ def test_a_document_that_returns_keeps_its_score_and_takes_the_new_query() -> No
     hits = {"q1": ["a", "b"], "q2": ["c"], "q3": ["a", "d"]}
     scores = iter(
         [
-            scoring(evidence_1=0.4, evidence_2=0.6),
-            scoring(evidence_3=0.5),
-            scoring(evidence_1=0.9, evidence_4=0.1),
+            scoring("k", {"evidence_1": 0.4, "evidence_2": 0.6}),
+            scoring("k", {"evidence_3": 0.5}),
+            scoring("k", {"evidence_1": 0.9, "evidence_4": 0.1}),
         ]
     )
     queries = iter(hits)
@@ -228,7 +229,7 @@ def test_a_document_that_returns_keeps_its_score_and_takes_the_new_query() -> No
 
 
 def test_a_failed_call_keeps_set_scores_and_knowledge() -> None:
-    texts = iter([scoring("k1", evidence_1=0.4), None, scoring("k3", evidence_2=0.9)])
+    texts = iter([scoring("k1", {"evidence_1": 0.4}), None, scoring("k3", {"evidence_2": 0.9})])
 
     def answer(request: Request, slot: int) -> Any:
         if request.purpose == "query":
@@ -250,7 +251,7 @@ def test_partial_answers_are_traced() -> None:
         lambda request, slot: (
             json.dumps({"query": "q"})
             if request.purpose == "query"
-            else scoring("proposed", evidence_1=0.4, evidence_9=0.1)
+            else scoring("proposed", {"evidence_1": 0.4, "evidence_9": 0.1})
         ),
         lambda query: [result("a"), result("b")],
         ScriptedSettings(OFFICIAL, rounds=1),
@@ -416,3 +417,31 @@ def test_context_budget_halves_bodies() -> None:
     assert trace["flags"] == ["context_budget:bodies_2500"]
     assert "x" * 2500 in run.prompts[-1][1]
     assert "x" * 2501 not in run.prompts[-1][1]
+
+
+def test_what_was_asked_stays_when_something_breaks() -> None:
+    def search(query: str) -> SearchResponse:
+        if len(run.searches) == 2:
+            raise ValueError("bad page")
+        return SearchResponse((result("a"),))
+
+    run = ScriptedRun(honest, search)
+    retrieval = asyncio.run(
+        EvoDuet(make_gate("always")).retrieve(selection(), Snapshot("(db)"), run)
+    )
+    assert retrieval.errors == ("retrieval_error: ValueError: bad page",)
+    assert (retrieval.documents, retrieval.n_candidates) == ((), 8)
+    assert [r for r, _ in retrieval.executed_queries] == [1, 2]
+    assert len(retrieval.rounds) == 1
+
+
+def test_errors_of_the_run_pass_through() -> None:
+    def search(query: str) -> SearchResponse:
+        raise RuntimeError("paused")
+
+    with pytest.raises(RuntimeError, match="paused"):
+        asyncio.run(
+            EvoDuet(make_gate("always")).retrieve(
+                selection(), Snapshot(""), ScriptedRun(honest, search)
+            )
+        )

@@ -1,4 +1,4 @@
-"""Parity vectors of retrieval: inner loop, identity, gates without a model, statistics, rendering."""
+"""Parity vectors of retrieval: inner loop, identity, gates by rule, statistics, rendering."""
 
 from __future__ import annotations
 

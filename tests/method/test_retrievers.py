@@ -72,10 +72,10 @@ def test_no_op_prompts_hold_no_document(decision: str) -> None:
 
 
 def test_retrieve_without_documents_draws_all_candidates() -> None:
-    for error in ("quota", None):
+    for response in (SearchResponse(error="timeout"), SearchResponse()):
         run = ScriptedRun(
             lambda request, slot: json.dumps({"query": "q", "decision": "retrieve"}),
-            lambda query, error=error: SearchResponse(error=error),
+            {"q": response}.__getitem__,
             programs=[program()],
         )
         retrieval = retrieve(EvoDuet(make_gate("knowledge")), run)

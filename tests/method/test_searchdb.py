@@ -21,7 +21,7 @@ OFFICIAL, ROBUST = Rules.preset("official"), Rules.preset("robust")
 
 
 def document(name: str, body: str = "body", raw: str | None = None, **more: Any) -> GivenDocument:
-    more = {"predicted": 0.7, "query": "query one"} | more
+    more = {"predicted": 0.7, "query": "query one", **more}
     url = f"https://ex.org/{name}" if name else ""
     return GivenDocument(f"A long title of {name}", url, more.pop("id", ""), body, raw, **more)
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,13 +21,21 @@ sys.path.append(str(TOOLS))  # where policies in Python find the package swap_ro
 
 
 @pytest.fixture
-def mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
+def mirror(common_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The data mirror, in use; skips the test where there is none."""
     root = shared_root()
     if root is None:
         pytest.skip("no shared folder (EVODUET_SHARED): the official circuits are not here")
     monkeypatch.setenv("EVODUET_DATA_MIRROR", str(root / "data"))
+    monkeypatch.setenv("EVODUET_DATA", str(common_folder / "data"))
     return root / "data"
+
+
+@pytest.fixture
+def no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fresh machine: no mirror, an empty cache for data."""
+    monkeypatch.delenv("EVODUET_DATA_MIRROR", raising=False)
+    monkeypatch.setenv("EVODUET_DATA", str(tmp_path / "data"))
 
 
 @pytest.fixture(scope="session")
@@ -48,20 +54,17 @@ def topologies() -> dict[str, Topology]:
 
 
 @pytest.fixture(scope="session")
-def _builds() -> Iterator[Path]:
-    """One cache for all test processes of a session: each router is built once."""
-    name = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
-    folder = Path(tempfile.gettempdir()) / f"evoduet-test-cache-{name}"
-    yield folder
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        shutil.rmtree(folder, ignore_errors=True)
+def common_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for all test processes of a session, so that each router is built once."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "evoduet-cache"
 
 
 @pytest.fixture
-def builds(_builds: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def builds(common_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder for built routers that is not the user's."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(_builds))
-    return _builds
+    monkeypatch.setenv("XDG_CACHE_HOME", str(common_folder))
+    return common_folder
 
 
 @pytest.fixture
