@@ -13,7 +13,18 @@ from typing import Any
 
 import typer
 
-from benchmark.commands import adapt, catalogue, data, doctor, plot, regress, runs, score, suite
+from benchmark.commands import (
+    adapt,
+    catalogue,
+    data,
+    doctor,
+    oracle,
+    plot,
+    regress,
+    runs,
+    score,
+    suite,
+)
 from benchmark.commands.options import UsageProblem
 
 INVALID, USAGE, MISSING, INTERRUPTED = 1, 2, 3, 75
@@ -39,6 +50,7 @@ app.command("runs")(runs.runs)
 app.command("best")(runs.best)
 app.command("trace")(runs.trace)
 app.command("adapt")(adapt.adapt)
+app.command("oracle")(oracle.oracle)
 app.add_typer(data.app, name="data")
 app.command("doctor")(doctor.doctor)
 

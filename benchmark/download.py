@@ -31,7 +31,7 @@ def download(url: str, target: Path, sha256: str | None, progress: Progress | No
     The target appears whole or not at all. Raises :class:`DownloadError`, or ``OSError`` when the
     disk is full or not writable.
     """
-    import pooch  # type: ignore[import-untyped]
+    import pooch
 
     pooch.get_logger().setLevel("WARNING")
     downloader = Resuming(target, pinned=sha256 is not None, progress=progress)

@@ -74,7 +74,7 @@ def _compare(task: Task, result: Evaluation, before: dict[str, Any] | None) -> C
         if not _close(before.get(name), now[name], tolerance)
     ]
     if not changed:
-        return Comparison(task.id, "same", _shown(before), _shown(now))
+        return Comparison(task.id, "same", now=_shown(now))
     reason = f"{', '.join(changed)} changed; tolerance {tolerance:g} relative"
     return Comparison(
         task.id, "drift", _shown(before, changed), _shown(now, changed), result.reason or reason
@@ -87,5 +87,5 @@ def _close(before: Any, now: Any, tolerance: float) -> bool:
     return bool(before == now)
 
 
-def _shown(record: dict[str, Any], names: Sequence[str] = ("status", "objective")) -> str:
-    return ", ".join(f"{name} {record.get(name)!r}" for name in names)
+def _shown(record: dict[str, Any], names: Sequence[str] = ("status", "search")) -> str:
+    return ", ".join(f"{name} {record.get(name)}" for name in names)

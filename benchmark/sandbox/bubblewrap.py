@@ -17,23 +17,21 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from benchmark.sandbox import policy
+from benchmark.sandbox import bwrap_options, policy
+from benchmark.sandbox.bwrap_options import ID, INSIDE, SCRATCH, SHARED_MEMORY
 from benchmark.sandbox.inside import seccomp, tree
 from benchmark.sandbox.jail import Jail, SandboxBroken, Storage, last_line
 from benchmark.sandbox.limits import NOBODY, Limits
 
+__all__ = ["INSIDE", "NAME", "PRELUDE", "becoming_nobody", "executable", "level", "start"]
+
 NAME = "bubblewrap"
-SCRATCH = "/tmp"
-SHARED_MEMORY = "/dev/shm"
-INSIDE = "/run/inside"
 PRELUDE = ""
 START_PATIENCE_S = 30.0
 REAP_PATIENCE_S = 1.0
-INSIDE_ID = "1000"
-"""The user and group that a candidate believes to be."""
 _NEW_USERS = ("/usr/bin/unshare", "--user", "cat")
-_BECOME_NOBODY = ("/usr/bin/setpriv", "--reuid", INSIDE_ID, "--regid", INSIDE_ID, "--clear-groups",
-                  "--inh-caps", "-all", "--pdeathsig", "KILL", "--")  # fmt: skip
+_BECOME_NOBODY = ("/usr/bin/setpriv", "--reuid", ID, "--regid", ID, "--clear-groups",
+                  "--inh-caps", "-all", "--")  # fmt: skip
 
 
 def level() -> str:
@@ -88,9 +86,7 @@ def start(
 
     Raises :class:`SandboxBroken` when there is none to be had.
     """
-    users = _users_of_nobody()
-    if users is not None and not all(policy.readable_by_all(path) for path in visible):
-        users = None
+    users = _users_of_nobody() if becoming_nobody(visible) else None
     if network:
         visible = [*visible, *policy.network_files()]
     return _start(argv, limits, env, pass_fds, visible, files or {}, stdin, network, users)
@@ -110,18 +106,24 @@ def _start(
     """``users``: the user namespace in which the candidate becomes nobody."""
     nobody = users is not None
     with Descriptors() as ours:
-        arguments = [*_mounts(limits, visible, nobody), "--chdir", SCRATCH]
-        arguments += [*_isolation(network), *_identity(users)]
+        arguments = [*bwrap_options.mounts(limits, visible, nobody), "--chdir", SCRATCH]
+        arguments += [*bwrap_options.isolation(network), *bwrap_options.identity(users)]
         for name, value in {"HOME": SCRATCH, "TMPDIR": SCRATCH, **env}.items():
             arguments += ["--setenv", name, value]
         for name, content in files.items():
             fd = ours.add(policy.memory_file(content))
-            arguments += ["--perms", _own(nobody), "--file", str(fd), f"{SCRATCH}/{name}"]
+            arguments += [
+                "--perms",
+                bwrap_options.own(nobody),
+                "--file",
+                str(fd),
+                f"{SCRATCH}/{name}",
+            ]
         filter_program = seccomp.program(seccomp.SURFACE)
         if filter_program:
             arguments += ["--seccomp", str(ours.add(policy.memory_file(filter_program)))]
-        if users is not None:
-            argv, pass_fds = [*_BECOME_NOBODY, *argv], [*pass_fds, users]
+        if users is not None:  # bwrap leaves it open; nobody can do anything with it
+            pass_fds = [*pass_fds, users]
         return _execute(arguments, argv, stdin, pass_fds, ours)
 
 
@@ -186,6 +188,17 @@ class Descriptors:
             os.close(fd)
 
 
+def becoming_nobody(visible: Sequence[Path] = ()) -> Sequence[str]:
+    """What to put before an untrusted command in a jail that shows ``visible``; nothing: ``()``.
+
+    The first process of a jail must not become nobody itself: the kernel would forget that it has
+    to die with bwrap, and what is nobody's may not kill it.
+    """
+    if _users_of_nobody() is None or not all(policy.readable_by_all(path) for path in visible):
+        return ()
+    return _BECOME_NOBODY
+
+
 @cache
 def _users_of_nobody() -> int | None:
     """A user namespace in which the sandboxes of root belong to a user without any rights.
@@ -201,7 +214,8 @@ def _users_of_nobody() -> int | None:
         and all(policy.readable_by_all(path) for path in policy.visible().samples())
     ):
         return None
-    command = [str(policy.visible().interpreter), "-I", "-S", "-c", "raise SystemExit(7)"]
+    interpreter = str(policy.visible().interpreter)
+    command = [*_BECOME_NOBODY, interpreter, "-I", "-S", "-c", "raise SystemExit(7)"]
     try:
         users = _new_users()
         jail = _start(command, Limits(), {}, (), (), {}, subprocess.DEVNULL, False, users)
@@ -221,14 +235,9 @@ def _new_users() -> int:
         holder.stdin.flush()
         holder.stdout.read(1)  # it answers from inside
         for kind in ("uid", "gid"):
-            mapping = f"0 0 1\n{INSIDE_ID} {NOBODY} 1\n"
+            mapping = f"0 0 1\n{ID} {NOBODY} 1\n"
             Path(f"/proc/{holder.pid}/{kind}_map").write_text(mapping)
         return os.open(f"/proc/{holder.pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
-
-
-def _own(nobody: bool) -> str:
-    """Permissions of what belongs to the candidate, who is nobody or the owner himself."""
-    return "0777" if nobody else "0700"
 
 
 def _first_process(info_fd: int) -> int:
@@ -241,55 +250,6 @@ def _first_process(info_fd: int) -> int:
             raise ValueError("no answer")
         content += part
     return int(json.loads(content)["child-pid"])
-
-
-def _isolation(network: bool) -> list[str]:
-    options = [
-        "--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
-        "--hostname", "sandbox", "--cap-drop", "ALL", "--die-with-parent", "--new-session",
-        "--clearenv",
-    ]  # fmt: skip
-    return options if network else ["--unshare-net", *options]
-
-
-def _identity(users: int | None) -> list[str]:
-    if users is None:
-        return ["--unshare-user", "--uid", INSIDE_ID, "--gid", INSIDE_ID, "--disable-userns"]
-    return ["--userns", str(users), "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-
-
-def _mounts(limits: Limits, extra: Sequence[Path], nobody: bool) -> list[str]:
-    shown = policy.visible()
-    scratch_bytes = str(limits.scratch_mb << 20)
-    options = ["--perms", _own(nobody), "--size", scratch_bytes, "--tmpfs", SCRATCH]
-    for path, target in shown.symlinks:
-        options += ["--symlink", target, str(path)]
-    # Shallow paths first: a mask hides what is above it, a deeper bind shows through a mask.
-    steps = [(path, "bind") for path in (*shown.paths, *extra)]
-    steps += [(path, "mask") for path in shown.masked]
-    options += _way_to([*(path for path, _ in steps), Path(INSIDE)], shown.paths)
-    for path, step in sorted(steps, key=lambda item: len(item[0].parts)):
-        if step == "bind":
-            options += ["--ro-bind", str(path), str(path)]
-        elif path.is_dir():
-            options += ["--perms", "0500", "--size", "4096", "--tmpfs", str(path)]
-            options += ["--remount-ro", str(path)]
-        else:
-            options += ["--ro-bind", "/dev/null", str(path)]
-    options += ["--ro-bind", str(policy.INSIDE), INSIDE, "--proc", "/proc", "--dev", "/dev"]
-    options += ["--perms", _own(nobody), "--size", scratch_bytes, "--tmpfs", SHARED_MEMORY]
-    # Root's settings of the kernel (/proc/sys) belong to root, whom a sandbox of root's still is.
-    return [*options, "--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
-
-
-def _way_to(targets: Sequence[Path], bound: Sequence[Path]) -> list[str]:
-    """Make the folders above all targets, open to everybody (bwrap would make some private)."""
-    parents = {parent for target in targets for parent in target.parents}
-    made = [path for path in parents if not any(path.is_relative_to(shown) for shown in bound)]
-    options: list[str] = []
-    for path in sorted(made, key=lambda path: len(path.parts))[1:]:  # without the root itself
-        options += ["--perms", "0755", "--dir", str(path)]
-    return options
 
 
 @cache

@@ -106,10 +106,11 @@ class Launcher:
         collect: Collection | None,
     ) -> Jail:
         """Start a command under a shell that sets its rlimits, waits for it, collects its files."""
-        script = _ulimits(limits, self.threads) + ' "$@"; status=$?'
+        become = shlex.join(self.backend.becoming_nobody(visible))
+        script = f'{_ulimits(limits, self.threads)} {become} "$@"; status=$?'
         if collect is not None:
-            names = " ".join(shlex.quote(name) for name in collect.names)
-            script += f"; tar -cf /proc/self/fd/{collect.fd} -- {names} 2>/dev/null"
+            names = shlex.join(collect.names)
+            script += f"; {become} tar -cf /proc/self/fd/{collect.fd} -- {names} 2>/dev/null"
         return self._start(
             ["/bin/sh", "-c", script + "; exit $status", "sh", *argv],
             limits,
@@ -198,10 +199,11 @@ def _runner_command(
 ) -> list[str]:
     shown = policy.visible()
     site_dirs = [str(path) for path in (*visible, *shown.site_dirs)]
+    user = policy.INSIDE_ID if backend.becoming_nobody(visible) else None
     code = (
         f"import sys; sys.path.insert(0, {backend.INSIDE!r}); {backend.PRELUDE}import runner; "
         f"runner.main({control_fd}, {result_fd}, {site_dirs}, {list(shown.hidden_imports)}, "
-        f"{list(warm)})"
+        f"{list(warm)}, {user})"
     )
     return [str(shown.interpreter), "-I", "-S", "-B", "-u", "-c", code]
 

@@ -17,6 +17,8 @@ from importlib import metadata
 from pathlib import Path
 
 DISTRIBUTION = "evoduet"
+INSIDE_ID = 1000
+"""The user and group that a candidate believes to be, where it has its own numbers."""
 OWN_PACKAGES = ("benchmark", "tasks", "oracle_docs", "method", "analysis", "results")
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")

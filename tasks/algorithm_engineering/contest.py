@@ -12,7 +12,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from benchmark.artifact import Artifact
 from benchmark.candidates import FileProgram
@@ -42,6 +42,9 @@ from tasks.algorithm_engineering.running import (
 from tasks.algorithm_engineering.source import cpp_source
 
 SEEDS: dict[Stage, range] = {"search": OFFICIAL_SEEDS, "report": HELD_OUT_SEEDS}
+SUSPICION = 1.01
+"""A ratio of public to held-out total so far above an honest one's hints at memorised inputs."""
+
 NATIVE = Path(__file__).parent / "native"
 
 
@@ -56,6 +59,9 @@ class Contest(FileProgram):
         task = setup.task
         self.inputs = Inputs(task.name, self.generate, task.folder / "data/input_hashes.json")
         self.profile = Profile.choose(setup.options["limits"], setup.options["clock"])
+
+    public_per_held_out: ClassVar[float]
+    """Largest ratio of the totals on the two sets of inputs that honest programs were seen with."""
 
     @staticmethod
     @abstractmethod
@@ -113,17 +119,29 @@ class Contest(FileProgram):
         held_out = stage == "report" and seeds == list(HELD_OUT_SEEDS)
         if not held_out and all(case.score is None for case in cases):
             raise nothing_valid(cases)
-        total = float(run_total(cases))
-        metrics = run_metrics(cases)
         if held_out:
-            metrics = {f"held_out_{name}": value for name, value in metrics.items()}
+            return self._held_out_score(cases)
+        total = float(run_total(cases))
         return Score(
-            search=None if held_out else total,
-            objective=None if held_out else total,
-            metrics=metrics,
-            feedback=("held-out inputs: " if held_out else "") + run_feedback(cases),
+            search=total,
+            objective=total,
+            metrics=run_metrics(cases),
+            feedback=run_feedback(cases),
             attachments={"cases": case_table(cases)},
             comparable=seeds == list(OFFICIAL_SEEDS),
+        )
+
+    def _held_out_score(self, cases: Sequence[CaseScore]) -> Score:
+        """Metrics alone: the objective is that of the official cases."""
+        metrics = {f"held_out_{name}": value for name, value in run_metrics(cases).items()}
+        limit = run_total(cases) * self.public_per_held_out * SUSPICION
+        return Score(
+            search=None,
+            objective=None,
+            metrics={**metrics, "held_out_honest_limit": limit},
+            feedback=f"held-out inputs: {run_feedback(cases)}. A total of more than {limit:.0f} on "
+            "the public inputs would look memorised",
+            attachments={"held_out_cases": case_table(cases)},
         )
 
     def case_scores(self, artifact: Artifact) -> list[CaseScore]:

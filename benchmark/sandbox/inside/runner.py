@@ -23,15 +23,25 @@ SCRATCH_PROGRAM = "candidate.py"
 
 
 def main(
-    control_fd: int, result_fd: int, site_dirs: list[str], hidden: list[str], warm: list[str]
+    control_fd: int,
+    result_fd: int,
+    site_dirs: list[str],
+    hidden: list[str],
+    warm: list[str],
+    user: int | None,
 ) -> NoReturn:
-    """Split into a reaper, which the harness watches, and the one that runs the candidate."""
+    """Split into a reaper, which the harness watches, and the one that runs the candidate.
+
+    ``user`` is whom the candidate must become, where the reaper is root.
+    """
     _close_others({control_fd, result_fd})
     child = os.fork()
     if child:
         os.close(control_fd)
         os.close(result_fd)
         _reap_until(child)
+    if user is not None:
+        _become(user)
     _prepare(site_dirs, hidden, warm)
     _write(result_fd, wire.pack("ready"))
     request = _receive(control_fd)
@@ -40,6 +50,16 @@ def main(
     _write(result_fd, _serve(request))
     while True:  # the parent ends this process: no exit handler, no late thread gets a say
         _sleep_forever()
+
+
+def _become(user: int) -> None:
+    import ctypes
+
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    set_dumpable = 4  # the kernel took it away: /proc/self would be closed to the process itself
+    ctypes.CDLL(None).prctl(set_dumpable, 1, 0, 0, 0)
 
 
 def _close_others(needed: set[int]) -> None:

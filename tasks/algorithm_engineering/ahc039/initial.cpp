@@ -10,7 +10,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <iostream>
+#include <memory>
 #include <random>
 #include <string>
 #include <unordered_set>
@@ -60,43 +62,51 @@ class Random {
 // Answers "which fish are in this closed rectangle" with a k-d tree: median splits, x and y in turn.
 class FishTree {
    public:
-    explicit FishTree(const std::vector<Fish>& fish) : fish_(fish) {
-        build(0, static_cast<int>(fish_.size()), 0);
+    explicit FishTree(std::vector<Fish> fish) : root_(build(fish.begin(), fish.end(), 0)) {}
+
+    std::vector<const Fish*> inside(const Point& low, const Point& high) const {
+        std::vector<const Fish*> found;
+        list(root_.get(), low, high, 0, found);
+        return found;
     }
-    // The net catch in the rectangle; empty if a low end is above its high end.
-    int value(int x1, int x2, int y1, int y2) {
-        found_.clear();
-        if (x1 <= x2 && y1 <= y2)
-            list({x1, y1}, {x2, y2}, 0, static_cast<int>(fish_.size()), 0);
+    // The net catch in the rectangle; 0 if it is empty.
+    int value(int x1, int x2, int y1, int y2) const {
         int total = 0;
-        for (const int index : found_) total += fish_[index].value;
+        for (const Fish* fish : inside({x1, y1}, {x2, y2})) total += fish->value;
         return total;
     }
 
    private:
-    void build(int begin, int end, int axis) {
-        if (end - begin < 2) return;
-        const int middle = (begin + end) / 2;
-        std::nth_element(fish_.begin() + begin, fish_.begin() + middle, fish_.begin() + end,
-                         [axis](const Fish& a, const Fish& b) {
-                             return axis ? a.at.y < b.at.y : a.at.x < b.at.x;
-                         });
-        build(begin, middle, 1 - axis);
-        build(middle + 1, end, 1 - axis);
+    struct Node {
+        Fish fish;
+        std::unique_ptr<Node> below, above;
+    };
+    using Place = std::vector<Fish>::iterator;
+
+    static std::unique_ptr<Node> build(Place begin, Place end, int axis) {
+        if (begin == end) return nullptr;
+        const Place middle = begin + (end - begin) / 2;
+        std::nth_element(begin, middle, end, [axis](const Fish& a, const Fish& b) {
+            return axis ? a.at.y < b.at.y : a.at.x < b.at.x;
+        });
+        auto node = std::make_unique<Node>();
+        node->fish = *middle;
+        node->below = build(begin, middle, 1 - axis);
+        node->above = build(middle + 1, end, 1 - axis);
+        return node;
     }
-    void list(Point low, Point high, int begin, int end, int axis) {
-        if (begin >= end) return;
-        const int middle = (begin + end) / 2;
-        const Point at = fish_[middle].at;
+    static void list(const Node* node, const Point& low, const Point& high, int axis,
+                     std::vector<const Fish*>& found) {
+        if (!node) return;
+        const Point& at = node->fish.at;
         if (low.x <= at.x && at.x <= high.x && low.y <= at.y && at.y <= high.y)
-            found_.push_back(middle);
+            found.push_back(&node->fish);
         const int here = axis ? at.y : at.x;
-        if ((axis ? low.y : low.x) <= here) list(low, high, begin, middle, 1 - axis);
-        if (here <= (axis ? high.y : high.x)) list(low, high, middle + 1, end, 1 - axis);
+        if ((axis ? low.y : low.x) <= here) list(node->below.get(), low, high, 1 - axis, found);
+        if (here <= (axis ? high.y : high.x)) list(node->above.get(), low, high, 1 - axis, found);
     }
 
-    std::vector<Fish> fish_;
-    std::vector<int> found_;
+    std::unique_ptr<Node> root_;
 };
 
 bool is_vertical(const Point& a, const Point& b) { return a.x == b.x; }
@@ -140,6 +150,10 @@ bool edge_is_free(const Polygon& p, int i) {
         if (touch(a, b, p[j], p[(j + 1) % n])) return false;
     }
     return true;
+}
+
+bool edges_are_free(const Polygon& p, std::initializer_list<int> edges) {
+    return std::all_of(edges.begin(), edges.end(), [&p](int i) { return edge_is_free(p, i); });
 }
 
 // All rules but the contacts of edges.
@@ -233,11 +247,11 @@ class Annealer {
             progress_ = std::min(1.0, elapsed() / seconds_);
             double temperature = HOT * std::pow(COLD / HOT, progress_);
             if (progress_ > 0.95) temperature = std::min(temperature, FROZEN);
-            next_ = now_;
-            if (!move()) continue;
-            const int delta = next_.value - now_.value;
+            State next = now_;
+            if (!move(next)) continue;
+            const int delta = next.value - now_.value;
             if (delta < 0 && random_.unit() >= std::exp(delta / temperature)) continue;
-            std::swap(now_, next_);
+            now_ = std::move(next);
             if (now_.value > best_.value) best_ = now_;
         }
         const bool usable = best_.value > 0 && is_valid(best_.polygon);
@@ -249,8 +263,8 @@ class Annealer {
         return std::chrono::duration<double>(Clock::now() - start_).count();
     }
 
-    // Change next_; false if nothing valid came out.
-    bool move() {
+    // Change next; false if nothing valid came out.
+    bool move(State& next) {
         const int n = static_cast<int>(now_.polygon.size());
         const long long around = perimeter(now_.polygon);
         double shift = 0.48, bulge = 0.24;
@@ -265,13 +279,13 @@ class Annealer {
             bulge = 0.20;
         }
         const double choice = random_.unit();
-        if (choice < shift) return shift_edge();
-        if (choice < shift + bulge) return add_bulge();
-        return simplify();
+        if (choice < shift) return shift_edge(next);
+        if (choice < shift + bulge) return add_bulge(next);
+        return simplify(next);
     }
 
     // Where to move an edge of the line `old` to.
-    int new_line(bool vertical, int old, double reach, int late_reach) {
+    int new_line(bool vertical, int old, double reach) {
         if (random_.unit() < 0.20 + 0.20 * progress_) {
             const int count = static_cast<int>(best_.polygon.size());
             const Point& vertex = best_.polygon[random_.integer(0, count - 1)];
@@ -281,8 +295,8 @@ class Annealer {
             const std::vector<int>& lines = vertical ? xs_ : ys_;
             return lines[random_.integer(0, static_cast<int>(lines.size()) - 1)];
         }
-        const int most = progress_ > 0.75 && random_.unit() < 0.7 ? late_reach
-                                                                  : static_cast<int>(reach) + 1;
+        const bool small = progress_ > 0.75 && random_.unit() < 0.7;
+        const int most = small ? 2 : static_cast<int>(reach) + 1;
         int step = random_.integer(-most, most);
         if (step == 0) step = random_.integer(0, 1) ? 1 : -1;
         return old + step;
@@ -301,51 +315,45 @@ class Annealer {
         return tree_.value(std::min(a.x, b.x), std::max(a.x, b.x), from, to);
     }
 
-    bool shift_edge() {
-        Polygon& p = next_.polygon;
+    bool shift_edge(State& next) {
+        Polygon& p = next.polygon;
         const int n = static_cast<int>(p.size());
         const int i = random_.integer(0, n - 1), j = (i + 1) % n;
         const Point a = p[i], b = p[j];
         const bool vertical = is_vertical(a, b);
         const int old = vertical ? a.x : a.y;
         const double reach = SIDE / 150.0 * std::max(0.1, 1.0 - 0.95 * progress_);
-        const int line = new_line(vertical, old, reach, 2);
+        const int line = new_line(vertical, old, reach);
         if (line == old || line < 0 || line > SIDE) return false;
         (vertical ? p[i].x : p[i].y) = line;
         (vertical ? p[j].x : p[j].y) = line;
-        if (!is_well_formed(p)) return false;
-        for (const int edge : {(i + n - 1) % n, i, j})
-            if (!edge_is_free(p, edge)) return false;
         const bool up = line > old;
         const int change = up ? swept(a, b, old + 1, line) : swept(a, b, line, old - 1);
-        next_.value += up == grows_upwards(a, b) ? change : -change;
-        return true;
+        next.value += up == grows_upwards(a, b) ? change : -change;
+        return is_well_formed(p) && edges_are_free(p, {(i + n - 1) % n, i, j});
     }
 
-    bool add_bulge() {
-        Polygon& p = next_.polygon;
+    bool add_bulge(State& next) {
+        Polygon& p = next.polygon;
         const int n = static_cast<int>(p.size());
         const int i = random_.integer(0, n - 1);
         const Point a = p[i], b = p[(i + 1) % n];
         const bool vertical = is_vertical(a, b);
         const int old = vertical ? a.x : a.y;
         const double reach = SIDE / 300.0 * std::max(0.1, 1.0 - 0.9 * progress_);
-        const int line = new_line(vertical, old, reach, 2);
+        const int line = new_line(vertical, old, reach);
         if (line == old || line < 0 || line > SIDE) return false;
         const Point c = vertical ? Point{line, a.y} : Point{a.x, line};
         const Point d = vertical ? Point{line, b.y} : Point{b.x, line};
         p.insert(p.begin() + i + 1, {c, d});
-        if (!is_well_formed(p)) return false;
-        for (int edge = i; edge <= i + 2; edge++)
-            if (!edge_is_free(p, edge)) return false;
         const bool up = line > old;
         const int change = up ? swept(a, b, old, line) : swept(a, b, line, old);
-        next_.value += up == grows_upwards(a, b) ? change : -change;
-        return true;
+        next.value += up == grows_upwards(a, b) ? change : -change;
+        return is_well_formed(p) && edges_are_free(p, {(i + n + 1) % (n + 2), i, i + 1, i + 2, (i + 3) % (n + 2)});
     }
 
-    bool simplify() {
-        Polygon& p = next_.polygon;
+    bool simplify(State& next) {
+        Polygon& p = next.polygon;
         const int n = static_cast<int>(p.size());
         if (n <= 4) return false;
         const int start = random_.integer(0, n - 1);
@@ -366,7 +374,7 @@ class Annealer {
     double progress_ = 0.0;
     std::vector<int> xs_, ys_;  // lines next to fish
     Random random_;
-    State now_, next_, best_;
+    State now_, best_;
 };
 
 Polygon solve(const std::vector<Fish>& fish, Clock::time_point start, double time_limit) {

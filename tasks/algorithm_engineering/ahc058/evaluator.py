@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 class AppleProduction(Contest):
     """A plan of 500 actions for each input."""
 
+    public_per_held_out = 1.013  # three greedy plans: 1.005 to 1.013
+
     @staticmethod
     def generate(seed: int) -> bytes:
         """Capacities, then base costs by level."""

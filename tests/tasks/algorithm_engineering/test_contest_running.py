@@ -248,7 +248,7 @@ def test_compat_wall_time(verdict: Any) -> None:
     slow = solver("usleep(4800000); answer();")
     found = verdict(slow, limits="compat", clock="wall")
     assert found == ("TLE", "took more than 4.5 s", None)
-    assert verdict(slow, limits="compat")[2] == SCORE
+    assert verdict(slow, limits="compat", idle_s=30.0)[2] == SCORE
 
 
 CLOCKS = """
@@ -342,7 +342,7 @@ def test_facts_are_those_of_the_parent(run_program: RunProgram) -> None:
     assert [case["seed"] for case in facts["cases"]] == [0, 1, 2]
     for case in facts["cases"]:
         assert case["verdict"] == "OK"
-        assert 0.3 <= case["cpu_s"] <= 0.3 + running.TOLERANCE_S
+        assert 0.28 <= case["cpu_s"] <= 0.3 + running.TOLERANCE_S
         assert case["wall_s"] >= 0.3
         assert "stdout" not in case
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,6 @@ from tasks.algorithm_engineering.inputs import HELD_OUT_SEEDS, OFFICIAL_SEEDS
 REST = "-1\n" * 500
 ONE_MACHINE = "0 0\n" + "-1\n" * 499
 ONE_MACHINE_SCORE = 896578
-
-MakeRun = Callable[..., Artifact]
 
 
 def run_of(seeds: Any, text: str | None = ONE_MACHINE, **other: str | None) -> Artifact:
@@ -82,6 +79,9 @@ def test_held_out_inputs_are_metrics_alone(apples: AppleProduction) -> None:
     assert score.metrics["held_out_total"] == 150 * ONE_MACHINE_SCORE
     assert all(name.startswith("held_out_") for name in score.metrics)
     assert score.feedback.startswith("held-out inputs: 150 of 150 cases valid")
+    limit = score.metrics["held_out_honest_limit"]
+    assert 1.01 < limit / (150 * ONE_MACHINE_SCORE) < 1.03
+    assert f"more than {limit:.0f} on the public inputs would look memorised" in score.feedback
     spoilt = apples.score(run_of(HELD_OUT_SEEDS, None), "report")
     assert spoilt.metrics["held_out_total"] == 0.0
 
