@@ -9,8 +9,16 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from method.protocols import Sampling
 from method.rules import Preset, Rules
@@ -18,6 +26,7 @@ from method.rules import Preset, Rules
 SCAFFOLDS = ("openevolve-native", "topk")
 RETRIEVERS = ("none", "oracle", "joint", "sequential", "evoduet")
 GateKind = Literal["knowledge", "random", "stagnation", "always", "never"]
+ParameterRule = Literal["supported", "release"]
 
 ALIASES: Mapping[str, str] = {
     "inner_rounds": "rounds",
@@ -57,6 +66,65 @@ class SamplingConfig(BaseModel):
     reasoning_effort: str | None = "medium"
 
 
+class ClientConfig(BaseModel):
+    """How the model is reached. Keys stand in the environment, never here."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    api_base: str | None = None
+    """Address of an OpenAI-compatible server or gateway, for example ``http://localhost:8000/v1``.
+    It is sent a key only if ``api_key_env`` names one."""
+    api_key_env: str | None = None
+    """Environment variable that holds the key, where it is not the provider's usual one."""
+    params: ParameterRule = "supported"
+    """Send what the model supports, or what the authors' release would send."""
+    timeout_s: Annotated[float, Field(gt=0)] = 1800.0
+    """Wall clock of one attempt."""
+    retries: Annotated[int, Field(ge=0)] = 3
+    concurrency: Annotated[int, Field(ge=1)] = 8
+    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
+    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+
+    @field_validator("api_base")
+    @classmethod
+    def _plain_address(cls, value: str | None) -> str | None:
+        return plain_address(value)
+
+
+class WebConfig(BaseModel):
+    """How the web is searched; the key is ``TAVILY_API_KEY`` in the environment."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    keyless: bool = False
+    """Search without a key, at the provider's limits for it; never happens by accident."""
+    api_base: str | None = None
+    """Address of a server that speaks Tavily's protocol."""
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    timeout_s: Annotated[float, Field(gt=0, le=120)] = 60.0
+    retries: Annotated[int, Field(ge=0)] = 3
+    concurrency: Annotated[int, Field(ge=1)] = 8
+    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
+
+    @field_validator("api_base")
+    @classmethod
+    def _plain_address(cls, value: str | None) -> str | None:
+        return plain_address(value)
+
+
+def plain_address(value: str | None) -> str | None:
+    """An http(s) address that holds no secret. Raises ``ValueError``."""
+    if value is None:
+        return None
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be an http(s) address")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ValueError("must not hold a user, password or query; keys go into the environment")
+    return value
+
+
 class RunConfig(BaseModel):
     """Everything that decides a run. Defaults are the paper's."""
 
@@ -67,7 +135,18 @@ class RunConfig(BaseModel):
     """``[SCAFFOLD+]RETRIEVER``."""
     model: str
     search: str = "offline"
-    """``offline`` (the oracle documents), a folder of texts, or ``none``."""
+    """``tavily`` (the web), ``offline`` (the oracle documents), a folder of texts, or ``none``."""
+    blocklist: bool = True
+    """Keep the benchmark's own and the paper's repositories out of search results."""
+    prices: str | None = None
+    """A price file, or the preset ``paper-gateway``."""
+    cassette: str | None = None
+    """File of recorded model and search answers."""
+    cassette_mode: Literal["record", "replay", "auto"] = "record"
+    """``record`` starts a new file, ``replay`` answers from it alone, ``auto`` replays what it holds
+    and records the rest."""
+    client: ClientConfig = ClientConfig()
+    web: WebConfig = WebConfig()
     rules: Preset = "official"
     switches: dict[str, Any] = {}
     edit: Literal["diff", "full"] = "diff"
@@ -101,6 +180,12 @@ class RunConfig(BaseModel):
     def _known_method(cls, value: str) -> str:
         scaffold, retriever = split_method(value)
         return f"{scaffold}+{retriever}"
+
+    @model_validator(mode="after")
+    def _replay_needs_a_cassette(self) -> RunConfig:
+        if self.cassette is None and self.cassette_mode != "record":
+            raise ValueError(f"{self.cassette_mode} needs a file: give cassette")
+        return self
 
     @property
     def scaffold(self) -> str:
@@ -165,7 +250,6 @@ def make_config(file: Path | None = None, **options: Any) -> RunConfig:
     except ValidationError as error:
         problem = error.errors()[0]
         key = ".".join(str(part) for part in problem["loc"])
-        place = f"{file}: " if file is not None else ""
-        if problem["type"] == "extra_forbidden":
-            raise ConfigProblem(f"{place}{key}: unknown key") from None
-        raise ConfigProblem(f"{place}{key}: {problem['msg']}") from None
+        text = "unknown key" if problem["type"] == "extra_forbidden" else problem["msg"]
+        place = "" if file is None else str(file)
+        raise ConfigProblem(": ".join(part for part in (place, key, text) if part)) from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,7 @@ from method.rendering import given_text
 from method.retrievers.joint import Joint
 from method.rules import Rules
 from method.scaffolds.native_population import program_id
+from method.searchcache import SearchCache
 from method.searchdb import Outcome, SearchDatabase
 
 
@@ -72,17 +74,16 @@ class Candidate:
     slot: int
     completion: Completion
     parsed: ParsedCandidate | None
+    flags: tuple[str, ...] = ()
     result: EvalResult | None = None
     reruns: int = 0
 
     @property
-    def valid(self) -> bool:
-        """Parsed, evaluated and scored."""
-        return (
-            self.result is not None
-            and self.result.status == "ok"
-            and self.result.search_score is not None
-        )
+    def score(self) -> float | None:
+        """The search score of a valid candidate: parsed, evaluated, finite."""
+        if self.result is None:
+            return None
+        return valid_score(self.result.status, self.result.search_score)
 
     @property
     def failure(self) -> str:
@@ -121,19 +122,23 @@ class Iteration:
         self.ports.record(name, (self.t, self._notes[name]), data)
 
 
+def valid_score(status: str, score: Any) -> float | None:
+    """A search score that may be compared: of status ``ok``, a finite number, no boolean."""
+    if status != "ok" or isinstance(score, bool) or not isinstance(score, int | float):
+        return None
+    return float(score) if math.isfinite(score) else None
+
+
+def best_slot(scores: Sequence[float | None]) -> int | None:
+    """Index of the best score; among equals the lowest; ``None`` when there is none."""
+    valid = [index for index, score in enumerate(scores) if score is not None]
+    return max(valid, key=lambda index: (scores[index], -index), default=None)
+
+
 def select_candidate(candidates: Sequence[Candidate]) -> Candidate | None:
-    """The best valid search score; among equals the lowest slot."""
-    best: Candidate | None = None
-    for candidate in candidates:
-        if candidate.valid and (best is None or _score(candidate) > _score(best)):
-            best = candidate
-    return best
-
-
-def _score(candidate: Candidate) -> float:
-    assert candidate.result is not None
-    assert candidate.result.search_score is not None
-    return candidate.result.search_score
+    """The candidate with the best valid search score; among equals the lowest slot."""
+    index = best_slot([candidate.score for candidate in candidates])
+    return None if index is None else candidates[index]
 
 
 @dataclass
@@ -151,6 +156,7 @@ class Engine:
     report_iterations: tuple[int, ...] = ()
     stop_requested: bool = False
     progress: Callable[[Mapping[str, Any]], None] = lambda record: None
+    cache: SearchCache | None = None
     best: Program | None = None
     done: int = 0
 
@@ -176,6 +182,8 @@ class Engine:
                 break
             await self._iterate(t, database)
             self.done = t
+        if self.cache is not None:
+            self.cache.rebuild(database)
         if self.best is not None and self.subject.held_out:
             await self.ports.report(self.done, self.best.id, self.best.code)
         self.ports.journal.commit()
@@ -184,7 +192,7 @@ class Engine:
     async def _start(self) -> None:
         result, _ = await self.ports.evaluate(0, 0, 0, self.subject.x0)
         _raise_if_unavailable(result)
-        if result.status != "ok" or result.search_score is None:
+        if valid_score(result.status, result.search_score) is None:
             raise InvalidSeed(f"the initial program is {result.status}: {result.reason}")
         x0 = self._program(0, self.subject.x0, result, None, (), "", "")
         self.ports.record("seed_evaluated", (), {"id": x0.id, "search_score": x0.search_score})
@@ -217,6 +225,8 @@ class Engine:
         chosen = select_candidate([c for c in candidates if c.attempt == candidates[-1].attempt])
         child = None if chosen is None else await self._insert(t, selection, chosen)
         database.conclude(t, _outcome(child, candidates))
+        if self.cache is not None and record is not None:
+            self.cache.put(database, database.records[-1])
         attempts = candidates[-1].attempt
         events = await self.scaffold.after_iteration(t, child, attempts, _Asker(self.ports, t))
         for number, event in enumerate(events):
@@ -236,8 +246,8 @@ class Engine:
             prompts.append(prompt)
             answers = await self._generate(run, selection, retrieval, prompt, attempt)
             batch = [
-                Candidate(attempt, slot, answer, self._parse(answer, selection))
-                for slot, answer in enumerate(answers)
+                Candidate(attempt, slot, answer, self._parse(answer, selection), flags)
+                for slot, (answer, flags) in enumerate(answers)
             ]
             await self._evaluate(run.t, batch)
             candidates += batch
@@ -250,20 +260,21 @@ class Engine:
 
     async def _generate(
         self, run: Iteration, selection: Selection, retrieval: Retrieval, prompt: str, attempt: int
-    ) -> list[Completion]:
+    ) -> list[tuple[Completion, tuple[str, ...]]]:
+        """One answer for each slot, with flags of how it came about."""
         slots = tuple(range(retrieval.n_candidates))
         if retrieval.generator == "tool_loop":
             assert isinstance(self.retriever, Joint)
             samples = await self.retriever.generate(
                 run, selection.system_prompt, prompt, slots, attempt
             )
-            return [sample.completion for sample in samples]
+            return [(sample.completion, sample.flags) for sample in samples]
         messages = (
             {"role": "system", "content": selection.system_prompt},
             {"role": "user", "content": prompt},
         )
         request = Request("generation", messages, self.settings.sampling, slots=slots)
-        return await run.sample(request)
+        return [(answer, ()) for answer in await run.sample(request)]
 
     def _parse(self, answer: Completion, selection: Selection) -> ParsedCandidate | None:
         if answer.error is not None:

@@ -150,6 +150,7 @@ class Ports:
 
         async def one(slot: int) -> Completion:
             (answer,) = await llm.sample(replace(request, slots=(slot,)))
+            answer = replace(answer, call_id=":".join(map(str, keys[slot])))
             # Written when it arrives: a crash never pays for a token twice.
             self._append(
                 "model_call", _model_event(t, request, slot, keys[slot], prompt, answer, self.blobs)

@@ -194,6 +194,8 @@ class Completion:
     request_id: str | None = None
     error: str | None = None
     error_kind: Literal["transport", "refused", "quota", "key"] | None = None
+    call_id: str | None = None
+    """Names the call in journal and trace; set where it is journalled."""
 
 
 class LLM(Protocol):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import resources
 
+from benchmark.oracle import of_level, read_documents
 from benchmark.task import Task
-from method.config import ConfigProblem, RunConfig
+from method.config import RunConfig
 from method.gates import make_gate
 from method.protocols import Retriever, Scaffold
 from method.retrievers.evoduet import EvoDuet
 from method.retrievers.joint import Joint
 from method.retrievers.none import NoRetriever
-from method.retrievers.oracle import Oracle, oracle_documents
+from method.retrievers.oracle import Oracle, given_documents
 from method.scaffolds.openevolve_native import OpenEvolveNative
 from method.scaffolds.solution_prompt import PromptTask
 from method.scaffolds.topk import TopK
@@ -28,14 +28,12 @@ def make_scaffold(name: str, task: PromptTask) -> Scaffold:
 
 
 def make_retriever(config: RunConfig, task: Task) -> Retriever:
-    """A fresh retriever. Raises :class:`ConfigProblem` when the task has no oracle documents."""
+    """A fresh retriever. Raises ``OracleError`` when the task has no oracle documents."""
     if config.retriever == "none":
         return NoRetriever()
     if config.retriever == "oracle":
-        file = resources.files("oracle_docs").joinpath(f"{task.name}.md")
-        if not file.is_file():
-            raise ConfigProblem(f"--method oracle: there is no oracle document for {task.id}")
-        return Oracle(oracle_documents(file.read_text(encoding="utf-8"), task.name))
+        documents = of_level(read_documents(task.name))
+        return Oracle(given_documents(task.name, documents))
     if config.retriever == "joint":
         return Joint()
     if config.retriever == "evoduet":

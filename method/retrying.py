@@ -33,7 +33,12 @@ class CallFailed(RuntimeError):
     """
 
     def __init__(
-        self, message: str, kind: ErrorKind, *, retry: bool = False, retry_after: float | None = None
+        self,
+        message: str,
+        kind: ErrorKind,
+        *,
+        retry: bool = False,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.kind: ErrorKind = kind
@@ -102,5 +107,7 @@ def read_retry_after(
             date = email.utils.parsedate_to_datetime(value)
         except ValueError:
             return None
-        seconds = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now().timestamp()
+        seconds = (
+            date if date.tzinfo else date.replace(tzinfo=UTC)
+        ).timestamp() - now().timestamp()
     return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -33,6 +33,7 @@ from method.prompting import prompt_versions
 from method.protocols import LLM, EvaluatorPort, SearchBackend
 from method.registry import make_retriever, make_scaffold
 from method.scaffolds.solution_prompt import PromptTask
+from method.searchcache import SearchCache
 from method.trace import search_usage, usage_by_purpose, write_trace
 
 GRACE_S = 30.0
@@ -150,6 +151,7 @@ def _drive(config: RunConfig, folder: Path, clients: Clients, progress: Progress
         manifest = _manifest(journal.events)
         engine = _engine(config, journal, Blobs(folder), llm, backend, evaluator, manifest)
         engine.progress = progress
+        engine.cache = stack.enter_context(SearchCache(folder))
         try:
             status = asyncio.run(_with_signals(engine))
         except (Paused, Stopped, KeyboardInterrupt) as reason:

@@ -16,7 +16,7 @@ REDACTED = "[redacted]"
 
 _NAMES = re.compile(r"(?:\A|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD)\Z", re.IGNORECASE)
 _SHAPES = re.compile(
-    r"\b(?:sk|pk|gsk|xai|tvly|key)-[\w-]{8,}|\bAIza[\w-]{20,}|\bhf_\w{16,}|(?<=Bearer )[^\s'\",]+"
+    r"\b(?:sk|pk|gsk|xai|tvly)-[\w-]{8,}|\bAIza[\w-]{20,}|\bhf_\w{16,}|(?<=Bearer )[^\s'\",]+"
 )
 _SHORTEST = 6
 """Shorter values (``none``, ``EMPTY``) are placeholders and stand in innocent texts."""

@@ -7,6 +7,7 @@ on the clock, on usage or on the run's identity is added when the journal is fol
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -189,7 +190,8 @@ def _candidate(candidate: Candidate, parent: Program) -> dict[str, Any]:
         "attempt": candidate.attempt,
         "slot": candidate.slot,
         "parse": "llm_error" if parsed is None else parsed.status,
-        "parse_flags": [] if parsed is None else list(parsed.flags),
+        "call_id": candidate.completion.call_id,
+        "flags": [*candidate.flags, *(() if parsed is None else parsed.flags)],
         "blocks": [] if parsed is None else list(parsed.blocks),
         "error": candidate.failure or None,
         "code_sha256": None if code is None else _sha256(code),
@@ -226,10 +228,8 @@ def _child(child: Program, parent: Program) -> dict[str, Any]:
 
 
 def _lines_added(before: str, after: str) -> int:
-    import difflib
-
-    rows = difflib.ndiff(before.splitlines(), after.splitlines())
-    return sum(row.startswith("+ ") for row in rows)
+    rows = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    return sum(row.startswith("+") and not row.startswith("+++ ") for row in rows)
 
 
 def _sha256(text: str) -> str:

@@ -117,9 +117,9 @@ class _Study:
 
     async def search(self, r: int, questions: Sequence[Question]) -> None:
         """Search the distinct queries at once and note what each set of pages says."""
-        research, left = self.research, MAX_SEARCHES - len(self.research.executed)
+        research = self.research
         distinct = list({query_key(asked.query): asked for asked in reversed(questions)}.values())
-        asked_for = list(reversed(distinct))[:left]
+        asked_for = list(reversed(distinct))
         if not asked_for:
             return
         wires = [wire_query(asked.query, self._rules) for asked in asked_for]

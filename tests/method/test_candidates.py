@@ -59,6 +59,14 @@ def test_parent_with_windows_line_ends() -> None:
     assert parsed.code == "a = 1\nb = 3\n"
 
 
+def test_blanks_at_line_ends_do_not_count() -> None:
+    parsed = parse(edit("def f(x):  \n    return x\t", "def f(x):\n    return -x"))
+    assert parsed.code == PARENT.replace("return x", "return -x")
+    spaced = PARENT.replace("def f(x):", "def f(x):   ")
+    again = parse_candidate(edit("def f(x):\n    return x", "F = 1"), spaced, "python", "diff", 999)
+    assert again.code == PARENT.replace("def f(x):\n    return x", "F = 1")
+
+
 def test_missing_blanks_in_markers() -> None:
     parsed = parse("<<<<<<<SEARCH\nimport math\n=======\nimport re\n>>>>>>>REPLACE")
     assert parsed.code == PARENT.replace("math", "re")

@@ -73,6 +73,8 @@ def test_size_limit() -> None:
     [
         ('<think>{"query": "no"} {"query": "yes"}', None),
         ('{"query": "the </think> tag"}', "the </think> tag"),
+        ('<think>a</think>{"query": "draft"}</think>{"query": "final"}', "final"),
+        ('Answer: <think>{"query": "q"}', "q"),
         ('Set {a, b}: {"query": "q"}', "q"),
         ('```json\n{"query": "first"}\n```\n```json\n{"query": "last"}\n```', "last"),
         ('```\n{"query": "untagged"}\n```', "untagged"),

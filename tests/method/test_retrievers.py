@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_run import ScriptedRun, ScriptedSettings, program, result, selection
-from shared_data import REPOSITORY
 
+from benchmark.oracle import OracleDocument, Source
 from method.gates import make_gate
 from method.protocols import (
     Completion,
@@ -27,7 +27,7 @@ from method.rendering import given_text
 from method.retrievers.evoduet import EvoDuet
 from method.retrievers.joint import TOOL, Joint, read_call
 from method.retrievers.none import NoRetriever
-from method.retrievers.oracle import Oracle, oracle_documents, read_oracle
+from method.retrievers.oracle import Oracle, given_documents
 from method.retrievers.sequential import Sequential
 from method.rules import Rules
 from method.searchdb import SearchDatabase
@@ -132,69 +132,22 @@ def test_analysis_is_skipped_without_a_population_and_may_fail() -> None:
 
 # --- oracle ------------------------------------------------------------------------------------
 
-ORACLE = """\
----
-title: "Method: a title"
-level: inferential
-kind: method
-sources:
-  - {title: A paper, authors: "Li, Ding", year: 2019, url: "https://arxiv.org/abs/1", id: "1"}
----
-The first body.
 
-```json
-[1, 2]
-```
----
-title: The answer
-level: direct
-kind: solution
-sources:
-  - title: A page
-    url: https://ex.org/page
----
-The second body.
-"""
-
-
-def test_oracle_gives_the_direct_documents() -> None:
-    (given_document,) = oracle_documents(ORACLE, "toy")
-    assert given_document.title == "The answer"
-    assert given_document.url == "https://ex.org/page"
-    (other,) = oracle_documents(ORACLE, "toy", "inferential")
-    assert other.body == "The first body.\n\n```json\n[1, 2]\n```"
-    only_inferential = ORACLE.replace("level: direct", "level: inferential")
-    both = oracle_documents(only_inferential, "toy")
-    assert [d.title for d in both] == ["Method: a title", "The answer"]
+def test_oracle_gives_the_same_documents_every_time() -> None:
+    source = Source("A page", None, None, "https://ex.org/page", None)
+    documents = [
+        OracleDocument("The answer", "direct", "solution", (source,), "Body.\n\n```json\n[1]\n```"),
+        OracleDocument("More", "direct", "solution", (source,), "Another body."),
+    ]
+    oracle = Oracle(given_documents("toy", documents))
     run = ScriptedRun(lambda request, slot: "")
-    first, second = (retrieve(Oracle(both), run) for _ in range(2))
+    first, second = (retrieve(oracle, run) for _ in range(2))
     assert first == second
+    assert [document.title for document in first.documents] == ["The answer", "More"]
+    assert {document.url for document in first.documents} == {"https://ex.org/page"}
     assert (first.decision, first.n_candidates) == (None, 8)
-    assert "~~~json\n[1, 2]\n~~~" in prompt_of(first)
+    assert "~~~json\n[1]\n~~~" in prompt_of(first)
     assert run.calls.total() == 0
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "error"),
-    [
-        ("level: direct", "level: easy", "document 2"),
-        ("level: direct", "levels: direct", "document 2"),
-        ("    url: https://ex.org/page\n", "", "no url"),
-        ("---\ntitle: The answer", "title: The answer", "one after the other"),
-        ("title: The answer", "title: [", "document 2"),
-    ],
-)
-def test_oracle_files_are_checked(old: str, new: str, error: str) -> None:
-    with pytest.raises(ValueError, match=f"toy: .*{error}"):
-        read_oracle(ORACLE.replace(old, new), "toy")
-
-
-def test_shipped_oracle_documents() -> None:
-    files = sorted((REPOSITORY / "oracle_docs").glob("*.md"))
-    if not files:
-        pytest.skip("no oracle_docs in this repository yet")
-    for file in files:
-        assert oracle_documents(file.read_text(encoding="utf-8"), file.stem)
 
 
 # --- joint -------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import sys
 
 wire = sys.modules["wire"]
 frame = wire.pack({"status": "valid", "search": 1e9, "objective": 1e9, "ndg": 1e9, "values": 4})
-for descriptor in range(3, 64):
+for descriptor in range(3, 256):
     try:
         os.write(descriptor, frame)
     except OSError:

@@ -13,7 +13,7 @@ def noise(descriptor):
 
 
 def run_code():
-    for descriptor in range(3, 16):
+    for descriptor in range(3, 256):
         threading.Thread(target=noise, args=(descriptor,), daemon=True).start()
     while True:
         pass

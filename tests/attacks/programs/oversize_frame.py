@@ -5,7 +5,7 @@ import struct
 
 
 def run_code():
-    for descriptor in range(3, 16):
+    for descriptor in range(3, 256):
         try:
             os.write(descriptor, struct.pack("<QQ", 2**62, 2**62))
             while True:

@@ -6,7 +6,7 @@ import time
 
 
 def run_code():
-    for descriptor in range(3, 16):
+    for descriptor in range(3, 256):
         try:
             os.write(descriptor, struct.pack("<QQ", 1000, 0) + b'{"v":')
         except OSError:

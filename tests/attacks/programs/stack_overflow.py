@@ -11,7 +11,7 @@ class Nested:
 def run_code():
     sys.setrecursionlimit(10**9)
     nested = []
-    for _ in range(10**6):
+    for _ in range(10**5):
         nested = [nested]
     repr(nested)
     return [0.25] * 4 if Nested().a else None

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmark import provenance
 from benchmark.evaluator import BuildFailed, Unavailable
 from benchmark.harness import Harness
 from benchmark.sandbox.jail import SandboxBroken
@@ -139,7 +140,7 @@ def test_builds_depend_on_compiler_and_processor(
     path, version = building.compiler()
     monkeypatch.setattr(building, "compiler", lambda: (path, version + "?"))
     programs.add(build_candidate(HELLO, sandbox))
-    monkeypatch.setattr(building.provenance, "machine", lambda: {"cpu": "another"})
+    monkeypatch.setattr(provenance, "machine", lambda: {"cpu": "another"})
     programs.add(build_candidate(HELLO, sandbox))
     assert len(programs) == 3
 

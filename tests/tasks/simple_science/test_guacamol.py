@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from shared_data import evaluator_for
 from simple_science_cases import Vector, drawn, program_returning, scored, vectors, verdict
 
-from benchmark import evaluate
+from benchmark import evaluate, scoring
 from benchmark.candidates import PayloadSolver
 from benchmark.catalogue import find_task
 from benchmark.evaluator import Invalid
@@ -284,6 +284,14 @@ def test_all_strange_strings_at_once_in_the_limited_process(tmp_path: Path) -> N
     result = evaluate(TASK, program)
     assert result.status == "valid", result.reason
     assert result.metrics["submitted"] == len(answer)
+
+
+def test_scoring_has_a_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "SCORER_WALL_S", 2.0)
+    program = program_returning(tmp_path, '["C" * k + "C(C)" * 1000 for k in range(1, 2000)]')
+    result = evaluate(TASK, program)
+    assert (result.status, result.search) == ("invalid", None)
+    assert result.reason == "scoring took more than 2 s"
 
 
 def test_scoring_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
