@@ -67,7 +67,8 @@ def read_ranges(path: Path) -> dict[str, Range]:
         low_x0, high_x0, low_sota, high_sota = (
             float(row.number(name)) for name in ("x0_lo", "x0_hi", "sota_lo", "sota_hi")
         )
-        if low_x0 > high_x0 or low_sota > high_sota or not (high_x0 < low_sota or high_sota < low_x0):
+        apart = high_x0 < low_sota or high_sota < low_x0
+        if low_x0 > high_x0 or low_sota > high_sota or not apart:
             raise row.problem("x0_lo", "to sota_hi: the ranges are not two separate intervals")
         found[row.text("task_id")] = Range((low_x0, high_x0), (low_sota, high_sota))
     return found

@@ -1,4 +1,4 @@
-"""Reading CSV files so that printed digits survive and every complaint names file, line and column."""
+"""Reading CSV files: printed digits survive, complaints name file, line and column."""
 
 from __future__ import annotations
 

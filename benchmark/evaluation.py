@@ -31,6 +31,7 @@ from benchmark.evaluator import (
 from benchmark.harness import Harness, default_harness
 from benchmark.ndg import ndg
 from benchmark.sandbox.session import Account
+from benchmark.scoring import score_in_process
 from benchmark.task import Task, TaskError
 
 
@@ -114,7 +115,7 @@ def evaluate(
     job = _Job(
         task=setup.task,
         setup=setup,
-        harness=harness or default_harness(),
+        harness=harness or (default_harness() if program is not None else None),
         program=Path(program) if program is not None else None,
         artifact=artifact
         if isinstance(artifact, Artifact | None)
@@ -135,6 +136,12 @@ def prepare(
     """Resolve a task, its data variant and its options (texts); raises as :func:`evaluate`."""
     found = find_task(task) if isinstance(task, str) else task
     return Setup(found, choose_variant(found, variant), found.options(options or {}))
+
+
+def _score(evaluator: Evaluator, artifact: Artifact, stage: Stage) -> Score:
+    """Score in this process, or in a limited one of its own where the evaluator asks for it."""
+    score = score_in_process if evaluator.score_in_process else type(evaluator).score
+    return score(evaluator, artifact, stage)
 
 
 def load_evaluator(setup: Setup) -> Evaluator:
@@ -184,7 +191,8 @@ class _Job:
 
     task: Task
     setup: Setup
-    harness: Harness
+    harness: Harness | None
+    """``None`` for a stored artifact: scoring one needs no sandbox."""
     program: Path | None
     artifact: Artifact | None
     wall_s: float | None
@@ -212,10 +220,11 @@ class _Job:
         try:
             if produced is None:
                 assert self.program is not None
+                assert self.harness is not None
                 session = self.harness.session(limits)
                 account = session.account
                 produced = evaluator.produce(self.program, session, stage)
-            score = self.harness.score(evaluator, produced, stage)
+            score = _score(evaluator, produced, stage)
             certificate = evaluator.certify(produced) if self.exact else {}
             return self._scored(stage, score, certificate, account, produced)
         except Failure as failure:
@@ -271,8 +280,8 @@ class _Job:
             wall_s=account.wall_s,
             cpu_s=account.cpu_s,
             peak_mb=account.peak_mb,
-            isolation=self.harness.isolation if self.program is not None else "none",
-            threads=self.harness.threads,
+            isolation=self.harness.isolation if self.program and self.harness else "none",
+            threads=self.harness.threads if self.program and self.harness else 1,
             stdout_tail=account.stdout_tail,
             stderr_tail=account.stderr_tail,
             program=str(self.program) if self.program is not None else None,

@@ -11,13 +11,10 @@ from functools import cache
 from types import TracebackType
 
 from benchmark import provenance
-from benchmark.artifact import Artifact
-from benchmark.evaluator import Evaluator, Score, Stage
 from benchmark.sandbox import launch
 from benchmark.sandbox.limits import Limits
 from benchmark.sandbox.pool import Pool
 from benchmark.sandbox.session import Session
-from benchmark.scoring import score_in_process
 
 WARM_LIBRARIES = ("numpy", "scipy")
 
@@ -52,12 +49,6 @@ class Harness:
     def session(self, limits: Limits) -> Session:
         """A sandbox account for one evaluation."""
         return Session(self.launcher, limits, self._pool.take if self._pool else None)
-
-    def score(self, evaluator: Evaluator, artifact: Artifact, stage: Stage) -> Score:
-        """Score an artifact, in a limited process of its own where the evaluator asks for it."""
-        if evaluator.score_in_process:
-            return score_in_process(evaluator, artifact, stage)
-        return evaluator.score(artifact, stage)
 
     def close(self) -> None:
         """End the prewarmed sandboxes."""

@@ -16,14 +16,16 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
 
 from method.protocols import Sampling
 from method.rules import Preset, Rules
+from method.scaffolds.options import check_options
 
-SCAFFOLDS = ("openevolve-native", "topk")
+SCAFFOLDS = ("openevolve-native", "openevolve-package", "topk", "evox")
 RETRIEVERS = ("none", "oracle", "joint", "sequential", "evoduet")
 GateKind = Literal["knowledge", "random", "stagnation", "always", "never"]
 ParameterRule = Literal["supported", "release"]
@@ -133,6 +135,8 @@ class RunConfig(BaseModel):
     task: str
     method: str = "evoduet"
     """``[SCAFFOLD+]RETRIEVER``."""
+    scaffold_options: dict[str, Any] = {}
+    """Options of ``openevolve-package`` and ``evox``, see :mod:`method.scaffolds.options`."""
     model: str
     search: str = "offline"
     """``tavily`` (the web), ``offline`` (the oracle documents), a folder of texts, or ``none``."""
@@ -143,8 +147,8 @@ class RunConfig(BaseModel):
     cassette: str | None = None
     """File of recorded model and search answers."""
     cassette_mode: Literal["record", "replay", "auto"] = "record"
-    """``record`` starts a new file, ``replay`` answers from it alone, ``auto`` replays what it holds
-    and records the rest."""
+    """``record`` starts a new file, ``replay`` answers from one alone, ``auto`` replays what a file
+    holds and records the rest."""
     client: ClientConfig = ClientConfig()
     web: WebConfig = WebConfig()
     rules: Preset = "official"
@@ -180,6 +184,13 @@ class RunConfig(BaseModel):
     def _known_method(cls, value: str) -> str:
         scaffold, retriever = split_method(value)
         return f"{scaffold}+{retriever}"
+
+    @field_validator("scaffold_options")
+    @classmethod
+    def _known_options(cls, value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        if "method" in info.data:
+            check_options(split_method(info.data["method"])[0], value)
+        return value
 
     @model_validator(mode="after")
     def _replay_needs_a_cassette(self) -> RunConfig:

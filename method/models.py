@@ -61,7 +61,8 @@ def make_search(config: RunConfig, prices: Prices) -> SearchBackend | None:
     return Corpus.of_folder(folder)
 
 
-def _searches(config: RunConfig) -> bool:
+def searches(config: RunConfig) -> bool:
+    """Whether the method of a run ever searches."""
     return config.retriever not in ("none", "oracle") and config.search != "none"
 
 

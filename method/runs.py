@@ -23,12 +23,14 @@ from benchmark.harness import Harness
 from benchmark.ndg import ndg
 from benchmark.task import Task
 from method.budget import Budget
+from method.cassette import CassetteMiss
 from method.config import ConfigProblem, RunConfig
+from method.connections import Connections, connect
 from method.engine import Engine, InvalidSeed, Stopped, Subject
 from method.evaluators import HarnessEvaluator
-from method.journal import Blobs, Event, Journal, JournalError, read_journal
-from method.models import make_model, make_search
+from method.journal import FILE_NAME, Blobs, Event, Journal, JournalError, read_journal
 from method.ports import Paused, Ports
+from method.preflight import PreflightProblem, preflight
 from method.prompting import prompt_versions
 from method.protocols import LLM, EvaluatorPort, SearchBackend
 from method.registry import make_retriever, make_scaffold
@@ -140,21 +142,27 @@ class _Memory:
 
 
 def _drive(config: RunConfig, folder: Path, clients: Clients, progress: Progress) -> RunResult:
-    llm = clients.model or make_model(config.model)
-    backend = clients.search or make_search(config)
+    before = read_journal(folder) if (folder / FILE_NAME).exists() else []
     with ExitStack() as stack:
+        connections = connect(config, clients.model, clients.search, before)
+        stack.callback(connections.close)
+        _preflight(connections, config, resumed=bool(before))
         evaluator = clients.evaluator or _harness_evaluator(config, stack)
         journal = stack.enter_context(Journal(folder))
         if not journal.events:
-            journal.append("run_started", _new_manifest(config, folder, evaluator, llm))
+            fresh = _new_manifest(config, folder, evaluator, connections)
+            journal.append("run_started", fresh)
             journal.commit()
         manifest = _manifest(journal.events)
-        engine = _engine(config, journal, Blobs(folder), llm, backend, evaluator, manifest)
+        engine = _engine(
+            config, journal, Blobs(folder), connections.model, connections.search, evaluator,
+            manifest,
+        )  # fmt: skip
         engine.progress = progress
         engine.cache = stack.enter_context(SearchCache(folder))
         try:
-            status = asyncio.run(_with_signals(engine))
-        except (Paused, Stopped, KeyboardInterrupt) as reason:
+            status = asyncio.run(_run_and_hang_up(engine, connections))
+        except (Paused, Stopped, KeyboardInterrupt, CassetteMiss) as reason:
             journal.append("interrupted", {"reason": str(reason) or "interrupted"})
             raise
         if not any(event.name == "run_finished" for event in journal.events):
@@ -163,6 +171,23 @@ def _drive(config: RunConfig, folder: Path, clients: Clients, progress: Progress
     summary = summarise(folder)
     _write_json(folder / "summary.json", summary)
     return RunResult(folder, status, summary)
+
+
+def _preflight(connections: Connections, config: RunConfig, *, resumed: bool) -> None:
+    """Before anything is paid for; a run that waits for quota or key goes on waiting."""
+    try:
+        asyncio.run(preflight(connections.clients, config.max_cost))
+    except PreflightProblem as problem:
+        if resumed and problem.waiting:
+            raise Paused(str(problem)) from None
+        raise
+
+
+async def _run_and_hang_up(engine: Engine, connections: Connections) -> str:
+    try:
+        return await _with_signals(engine)
+    finally:
+        await connections.aclose()
 
 
 def _harness_evaluator(config: RunConfig, stack: ExitStack) -> EvaluatorPort:
@@ -211,7 +236,7 @@ def _engine(
         seed=config.seed,
         edit=config.edit,
         max_attempts=config.max_attempts,
-        scaffold=make_scaffold(config.scaffold, prompt_task),
+        scaffold=make_scaffold(config, prompt_task),
         retriever=make_retriever(config, task),
         ports=ports,
         report_iterations=config.report_iterations,
@@ -219,14 +244,14 @@ def _engine(
 
 
 def _new_manifest(
-    config: RunConfig, folder: Path, evaluator: EvaluatorPort, llm: LLM
+    config: RunConfig, folder: Path, evaluator: EvaluatorPort, connections: Connections
 ) -> dict[str, Any]:
     task = find_task(config.task)
     return {
         "run_id": folder.resolve().name,
         "config": config.model_dump(mode="json"),
         "rules": config.resolved_rules().manifest(),
-        "model": llm.name,
+        **connections.manifest(),
         "x0": Blobs(folder).put(task.initial_program.read_text(encoding="utf-8")),
         "held_out": evaluator.held_out,
         "evaluator_version": evaluator.version,

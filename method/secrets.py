@@ -1,8 +1,8 @@
 """Keeping keys out of everything that a run writes or prints.
 
 Keys come from the environment alone. A client passes whatever it hands on (answers, pages, errors)
-through :class:`Secrets`, so that neither journal nor cassette nor trace can hold the value of a key,
-and the loggers of the libraries that send keys get a filter.
+through :class:`Secrets`, so that neither journal nor cassette nor trace can hold the value of a
+key, and the loggers of the libraries that send keys get a filter.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -43,7 +44,7 @@ def plot(
     one_of("--stage", stage, ("search", "report"))
     prepare_output(out)
     setup = prepare(task, variant, settings(set_))
-    with Harness(isolation) as harness:
+    with Harness(isolation) if program is not None else nullcontext() as harness:
         evaluation = evaluate(
             setup.task, program, stage, artifact=artifact, variant=setup.variant,
             options=settings(set_), harness=harness,

@@ -30,14 +30,21 @@ def run(
         str | None, typer.Option(help="[SCAFFOLD+]RETRIEVER, for example evoduet or topk+none.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="offline/perturb (no model) or scripted:FILE.")
+        str | None,
+        typer.Option(
+            help="PROVIDER/NAME as litellm writes it, offline/perturb (no model) or scripted:FILE."
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="New folder of the run; default results/runs/<...>.")
     ] = None,
     search: Annotated[
-        str | None, typer.Option(help="offline (oracle documents), a folder of texts, or none.")
+        str | None,
+        typer.Option(help="tavily (the web), offline (oracle documents), a folder, or none."),
     ] = None,
+    no_blocklist: Annotated[
+        bool, typer.Option("--no-blocklist", help="Search results may name this benchmark's pages.")
+    ] = False,
     rules: Annotated[str | None, typer.Option(help="official or robust.")] = None,
     edit: Annotated[str | None, typer.Option(help="diff or full.")] = None,
     gate: Annotated[
@@ -51,7 +58,16 @@ def run(
     iterations: Annotated[int | None, typer.Option(help="T, outer iterations.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the run.")] = None,
     max_cost: Annotated[float | None, typer.Option(help="Stop at this cost in USD.")] = None,
+    prices: Annotated[
+        str | None, typer.Option(help="Price file (TOML, USD), or the preset paper-gateway.")
+    ] = None,
     max_hours: Annotated[float | None, typer.Option(help="Stop after so many hours.")] = None,
+    cassette: Annotated[
+        str | None, typer.Option(help="Record model and search answers into this new file.")
+    ] = None,
+    replay_: Annotated[
+        bool, typer.Option("--replay", help="Answer from the cassette alone; nothing is paid.")
+    ] = False,
     variant: Annotated[str | None, typer.Option(help="Data variant of the task.")] = None,
     set_: SetOption = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Evaluations at a time.")] = None,
@@ -71,7 +87,8 @@ def run(
         gate=gate, rounds=rounds, queries=queries, per_query=per_query, retain=retain,
         candidates=candidates, iterations=iterations, seed=seed, max_cost=max_cost,
         max_hours=max_hours, variant=variant, options=settings(set_) or None, workers=workers,
-        isolation=isolation,
+        isolation=isolation, blocklist=False if no_blocklist else None, prices=prices,
+        cassette=cassette, cassette_mode="replay" if replay_ else None,
     )  # fmt: skip
     folder = out or _new_folder(chosen)
     if not as_json and chosen.model.startswith("offline/"):

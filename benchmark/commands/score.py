@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -75,7 +76,10 @@ def score(
     found = find_task(task)
     options = settings(set_)
     worst = 0
-    with Harness(isolation, network=allow_network) as harness:
+    with ExitStack() as stack:
+        harness = None  # a stored artifact is scored without any sandbox
+        if programs:
+            harness = stack.enter_context(Harness(isolation, network=allow_network))
         for given in inputs:
             evaluation = evaluate(
                 found,

@@ -48,15 +48,19 @@ class BubblewrapJail(Jail):
     """
 
     def storage(self) -> Storage:
-        """The kernel bounds the bytes, but a folder in memory may hold millions of empty files."""
-        files = 0
+        """What the larger of the two folders in memory holds, and the files of both.
+
+        The kernel bounds their bytes when they are made, but not the number of empty files.
+        """
+        largest, files = 0, 0
         for folder in (SCRATCH, SHARED_MEMORY):
             try:
                 status = os.statvfs(f"/proc/{self.first}/root{folder}")
             except OSError:
                 continue
+            largest = max(largest, (status.f_blocks - status.f_bfree) * status.f_frsize)
             files += status.f_files - status.f_ffree
-        return Storage(files=files)
+        return Storage(largest / 2**20, files)
 
     def _kill_tree(self, crowded: bool) -> None:
         # The main child first: killed together with process 1 its CPU time would be lost.

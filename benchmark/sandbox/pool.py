@@ -17,9 +17,8 @@ RETRY_S = 1.0
 class Pool:
     """Keeps ``size`` runners ready; each is handed out once and never comes back.
 
-    A runner's scratch folder is sized when it starts, so runners are warmed for one size; a
-    candidate whose task wants another is started cold, and so is one that finds nothing ready
-    because sandboxes could not be started ahead.
+    A runner's scratch folder is sized when it starts; a candidate whose task wants a larger one is
+    started cold, and so is one that finds nothing ready because none could be started ahead.
     """
 
     def __init__(self, launcher: Launcher, size: int, warm: Sequence[str]) -> None:
@@ -42,7 +41,7 @@ class Pool:
 
     def take(self, limits: Limits) -> Runner:
         """A runner of which nothing has been used yet. Raises :class:`SandboxBroken`."""
-        if limits.scratch_mb != self._limits.scratch_mb:
+        if limits.scratch_mb > self._limits.scratch_mb:
             return self._launcher.start_runner(limits)
         while not (self._closing.is_set() or self._failing.is_set()):
             try:

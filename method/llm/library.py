@@ -17,7 +17,7 @@ def load_litellm() -> Any:
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else the import tries a download
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it reads .env files
     try:
-        litellm = importlib.import_module("litellm")
+        litellm: Any = importlib.import_module("litellm")
     except ImportError as error:
         raise ConfigProblem(
             f"models of providers need litellm ({error}); pip install 'evoduet[llm]'"

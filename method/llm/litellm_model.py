@@ -52,10 +52,10 @@ class LiteLLMModel:
     def __init__(
         self,
         name: str,
-        options: ClientConfig = ClientConfig(),
+        options: ClientConfig,
         *,
         price: ModelPrice | None = None,
-        sampling: Sampling = Sampling(),
+        sampling: Sampling,
         frozen: Mapping[str, Any] | None = None,
         environ: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.monotonic,
@@ -261,16 +261,15 @@ class LiteLLMModel:
         except ConfigProblem as problem:
             return Check((Problem("config", str(problem)),))
         missing = self._missing_variables(provider)
-        problems = ()
+        problems, notes = [], []
         if missing:
             text = f"--model {self.name}: the environment lacks {' and '.join(missing)}"
-            problems = (Problem("key", text),)
-        dropped = self._parameters(self._sampling).dropped
-        notes = ()
-        if dropped:
-            notes = (f"{self.name} does not take {', '.join(dropped)}: not sent",)
+            problems.append(Problem("key", text))
+        if dropped := self._parameters(self._sampling).dropped:
+            notes.append(f"{self.name} does not take {', '.join(dropped)}: not sent")
         # OpenRouter tells what each call cost.
-        return Check(problems, notes, self._costs.priced or provider == "openrouter")
+        priced = self._costs.priced or provider == "openrouter"
+        return Check(tuple(problems), tuple(notes), priced)
 
     def _missing_variables(self, provider: str) -> list[str]:
         if self._options.api_key_env is not None:

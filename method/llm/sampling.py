@@ -23,7 +23,7 @@ _ORDER = ("max_tokens", "reasoning_effort", "temperature", "top_p", "seed")
 
 @dataclass(frozen=True)
 class Resolved:
-    """``effective``: what is sent, by the names of the OpenAI interface; ``dropped``: what is not."""
+    """``effective``: what is sent, by OpenAI's names of parameters; ``dropped``: what is not."""
 
     effective: Mapping[str, Any]
     dropped: tuple[str, ...] = ()

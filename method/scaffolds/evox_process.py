@@ -22,7 +22,7 @@ from benchmark.sandbox import policy
 from benchmark.sandbox.jail import Jail, last_line
 from benchmark.sandbox.launch import Launcher
 from benchmark.sandbox.limits import Limits
-from method.scaffolds.evox_host import CHECK_FILE, HOST_FILE, STRATEGY_FILE
+from method.scaffolds.evox_world import CHECK_FILE, HOST_FILE, STRATEGY_FILE, WORLD_FILE
 
 LOOK_S = 0.05
 READ_BYTES = 1 << 18
@@ -85,7 +85,9 @@ class StrategyHost:
         except StrategyFailed as problem:
             said = last_line(self._stderr)
             self.close()
-            raise HostBroken(f"EvoX's sandboxed process does not start: {said or problem}") from None
+            raise HostBroken(
+                f"EvoX's sandboxed process does not start: {said or problem}"
+            ) from None
 
     def call(self, name: str, **arguments: Any) -> Any:
         """One request and its answer. Raises :class:`StrategyFailed`; then the host is useless."""
@@ -156,8 +158,9 @@ class StrategyHost:
 
 
 def _start(launcher: Launcher, code: str, limits: CallLimits, stdin: int) -> Jail:
-    host = resources.files("method.scaffolds").joinpath(HOST_FILE).read_bytes()
-    source = code.encode("utf-8", errors="replace")
+    here = resources.files("method.scaffolds")
+    files = {name: here.joinpath(name).read_bytes() for name in (HOST_FILE, WORLD_FILE)}
+    files |= dict.fromkeys((STRATEGY_FILE, CHECK_FILE), code.encode("utf-8", errors="replace"))
     return launcher.start_command(
         # Not isolated (-I): that would ignore PYTHONHASHSEED, and sets would differ between runs.
         [str(policy.visible().interpreter), "-S", "-s", "-B", "-u", HOST_FILE],
@@ -169,7 +172,7 @@ def _start(launcher: Launcher, code: str, limits: CallLimits, stdin: int) -> Jai
             scratch_mb=1,
         ),
         env=None,
-        files={HOST_FILE: host, STRATEGY_FILE: source, CHECK_FILE: source},
+        files=files,
         visible=(),
         stdin=stdin,
         collect=None,
@@ -206,7 +209,9 @@ class _Clock:
         if now - self._started > self._wall_s:
             raise StrategyFailed(f"the strategy gave no answer within {self._wall_s:g} s")
         if usage.processes > self._limits.processes:
-            raise StrategyFailed(f"the strategy started more than {self._limits.processes} processes")
+            raise StrategyFailed(
+                f"the strategy started more than {self._limits.processes} processes"
+            )
         if self._jail.resident_mb(usage) > self._limits.memory_mb:
             raise StrategyFailed(f"the strategy used more than {self._limits.memory_mb} MB")
 

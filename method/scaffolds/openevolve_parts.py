@@ -18,12 +18,8 @@ from typing import Any
 from method.protocols import Program
 from method.scaffolds.native_population import program_id
 from method.scaffolds.options import OpenEvolveOptions
+from method.scaffolds.packages import PackageProblem, Stream, metrics_of
 from method.scaffolds.solution_prompt import FENCE_TAGS, PromptTask
-from method.scaffolds.streams import Stream
-
-
-class PackageProblem(RuntimeError):
-    """An installed package does not behave as the adapter was written for."""
 
 
 class OrderedSet(MutableSet[str]):
@@ -291,12 +287,6 @@ def with_marks(template: str) -> str:
             )
         template = template.replace(anchor, marked)
     return template
-
-
-def metrics_of(program: Program) -> dict[str, float]:
-    """What the package sees of a program's scores."""
-    others = {name: value for name, value in program.metrics.items() if name != "combined_score"}
-    return {"combined_score": program.search_score, **others}
 
 
 def split_options(

@@ -7,6 +7,7 @@ answer. The ranks of the results that stay are the provider's.
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -63,7 +64,7 @@ def _name(part: str) -> str:
 
 def _follows(parts: list[str], repository: str) -> bool:
     owner, _, name = repository.casefold().partition("/")
-    return (owner, name) in zip(parts, parts[1:], strict=False)
+    return (owner, name) in itertools.pairwise(parts)
 
 
 def _below(host: str, path: list[str], page: str) -> bool:

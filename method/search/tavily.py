@@ -58,7 +58,7 @@ class TavilySearch:
 
     def __init__(
         self,
-        options: WebConfig = WebConfig(),
+        options: WebConfig,
         *,
         raw_content: RawContent = "off",
         price: SearchPrice | None = None,

@@ -30,7 +30,8 @@ async def check_account(
     if left is None:
         return Check(notes=notes)
     if left <= 0:
-        return Check((Problem("quota", "--search tavily: the account's credits are used up"),), notes)
+        problem = Problem("quota", "--search tavily: the account's credits are used up")
+        return Check((problem,), notes)
     return Check(notes=(*notes, f"{left:g} search credits are left"))
 
 

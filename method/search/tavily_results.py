@@ -51,7 +51,9 @@ def read_credits(answer: Mapping[str, Any]) -> float | None:
 
 
 def _text(value: Any, limit: int, secrets: Secrets) -> str:
-    return secrets.clean(valid_unicode(value[:READ_LIMIT]))[:limit] if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return secrets.clean(valid_unicode(value[:READ_LIMIT]))[:limit]
 
 
 def _number(value: Any) -> float | None:

@@ -17,14 +17,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hostile import TASK
 from pytest_benchmark.fixture import BenchmarkFixture
+from toy_task import write_toy_task
 
 from benchmark import Harness, evaluate
 
 COLD_RATIO, WARM_RATIO, WORKERS_RATIO, HELP_S = 1.3, 0.35, 1.7, 0.3
 GROWTH_MB = 3.0
 ROUNDS = 15
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> str:
+    return str(write_toy_task(tmp_path))
 
 
 @pytest.fixture
@@ -69,17 +74,19 @@ def report(benchmark: BenchmarkFixture, **numbers: float) -> None:
     print(benchmark.name, ", ".join(f"{name} {value:.3g}" for name, value in numbers.items()))
 
 
-def test_cold(benchmark: BenchmarkFixture, trivial: Path) -> None:
+@pytest.mark.parametrize("imports", ["", "import numpy\n"], ids=["trivial", "with_numpy"])
+def test_cold(benchmark: BenchmarkFixture, task: str, trivial: Path, imports: str) -> None:
+    trivial.write_text(imports + trivial.read_text())
     with Harness() as harness:
 
         def target() -> None:
-            assert evaluate(TASK, trivial, harness=harness).search == 1.0
+            assert evaluate(task, trivial, harness=harness).search == 1.0
 
         target()  # the first evaluation also tries the sandbox out
         assert in_turns(benchmark, target, lambda: None) <= COLD_RATIO
 
 
-def test_prewarmed(benchmark: BenchmarkFixture, trivial: Path) -> None:
+def test_prewarmed(benchmark: BenchmarkFixture, task: str, trivial: Path) -> None:
     with Harness(prewarm=True) as harness:
         pool = harness._pool
         assert pool is not None
@@ -89,14 +96,14 @@ def test_prewarmed(benchmark: BenchmarkFixture, trivial: Path) -> None:
                 time.sleep(0.005)
 
         def target() -> None:
-            assert evaluate(TASK, trivial, harness=harness).search == 1.0
+            assert evaluate(task, trivial, harness=harness).search == 1.0
 
         ready()
         target()
         assert in_turns(benchmark, target, ready) <= WARM_RATIO
 
 
-def test_two_workers(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
+def test_two_workers(benchmark: BenchmarkFixture, task: str, tmp_path: Path) -> None:
     seconds = 1.0 if measured(benchmark) else 0.05
     program = tmp_path / "busy.py"
     program.write_text(
@@ -108,7 +115,7 @@ def test_two_workers(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
         with Harness(workers=workers) as harness, ThreadPoolExecutor(workers) as threads:
             started = time.perf_counter()
             futures = [
-                threads.submit(evaluate, TASK, program, wall_s=60, harness=harness)
+                threads.submit(evaluate, task, program, wall_s=60, harness=harness)
                 for _ in range(6)
             ]
             assert [future.result().search for future in futures] == [1.0] * 6
@@ -125,13 +132,13 @@ def test_two_workers(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
         assert ratio >= WORKERS_RATIO
 
 
-def test_memory_stays_flat(benchmark: BenchmarkFixture, trivial: Path) -> None:
+def test_memory_stays_flat(benchmark: BenchmarkFixture, task: str, trivial: Path) -> None:
     rounds = 500 if measured(benchmark) else 20
     with Harness() as harness:
 
         def some(count: int) -> None:
             for _ in range(count):
-                assert evaluate(TASK, trivial, harness=harness).search == 1.0
+                assert evaluate(task, trivial, harness=harness).search == 1.0
 
         some(max(5, rounds // 10))
         memory, descriptors, children = resident_mb(), len(os.listdir("/proc/self/fd")), zombies()

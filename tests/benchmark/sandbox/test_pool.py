@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sandboxes import launcher_of
 
-from benchmark.evaluator import Call
+from benchmark.evaluator import Call, Crashed
 from benchmark.sandbox.inside import tree
 from benchmark.sandbox.jail import SandboxBroken
 from benchmark.sandbox.launch import Launcher, Runner
@@ -56,12 +56,26 @@ def test_each_is_used_once(pool: Pool, launcher: Launcher, tmp_path: Path) -> No
     wait_for(lambda: pool.ready == 2)
 
 
-def test_another_size_of_scratch_starts_cold(
+def test_a_larger_scratch_folder_starts_cold(
     pool: Pool, launcher: Launcher, tmp_path: Path
 ) -> None:
     wait_for(lambda: pool.ready == 2)
-    assert run(pool, launcher, tmp_path, scratch_mb=8)[:2] == [True, False]
+    assert run(pool, launcher, tmp_path, scratch_mb=300)[:2] == [True, False]
     assert pool.ready == 2
+    assert run(pool, launcher, tmp_path, scratch_mb=8)[:2] == [True, True]
+
+
+def test_a_smaller_scratch_folder_is_watched(
+    pool: Pool, launcher: Launcher, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import time\ndef run():\n    for i in range(20):\n"
+        "        open(str(i), 'wb').write(bytes([1]) * (1 << 20))\n    time.sleep(60)"
+    )
+    session = Session(launcher, Limits(wall_s=20, scratch_mb=8), pool.take)
+    with pytest.raises(Crashed, match="wrote more than 8 MB"):
+        session.call(program, [Call("run")])
 
 
 def test_one_that_died_waiting_is_replaced(pool: Pool, launcher: Launcher, tmp_path: Path) -> None:

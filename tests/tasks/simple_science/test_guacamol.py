@@ -288,7 +288,7 @@ def test_all_strange_strings_at_once_in_the_limited_process(tmp_path: Path) -> N
 
 def test_scoring_has_a_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "SCORER_WALL_S", 2.0)
-    program = program_returning(tmp_path, '["C" * k + "C(C)" * 1000 for k in range(1, 2000)]')
+    program = program_returning(tmp_path, '["C" * k + "C(C)" * 800 for k in range(1, 800)]')
     result = evaluate(TASK, program)
     assert (result.status, result.search) == ("invalid", None)
     assert result.reason == "scoring took more than 2 s"
