@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from benchmark.oracle import of_level, read_documents
 from benchmark.task import Task
-from method.config import RunConfig
+from method.config import ConfigProblem, RunConfig
 from method.gates import make_gate
 from method.protocols import Retriever, Scaffold
 from method.retrievers.evoduet import EvoDuet

@@ -58,6 +58,19 @@ def test_a_program_is_scored_and_sees_nothing_of_us(evoduet: Path, tmp_path: Pat
     assert json.loads(answer.stdout)["stdout_tail"] == "found []\n"
 
 
+@pytest.mark.slow
+def test_a_task_with_tools_of_its_own_works(evoduet: Path, tmp_path: Path) -> None:
+    """Its tools lie inside the hidden packages and must be visible all the same."""
+    shown = json.loads(run(evoduet, "show", "mariner_10", "--json", cwd=tmp_path).stdout)
+    answer = run(evoduet, "score", "mariner_10", shown["initial_program"], "--json", cwd=tmp_path)
+    assert json.loads(answer.stdout)["status"] == "valid"
+
+
+@pytest.mark.slow
+def test_oracle_documents_are_package_data(evoduet: Path, tmp_path: Path) -> None:
+    assert "title" in run(evoduet, "oracle", "cp26", "--json", cwd=tmp_path).stdout
+
+
 SPY = """\
 import importlib
 import os

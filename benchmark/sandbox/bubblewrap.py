@@ -215,7 +215,7 @@ def _users_of_nobody() -> int | None:
         os.getuid() == 0
         and all(Path(command[0]).exists() for command in (_NEW_USERS, _BECOME_NOBODY))
         and seccomp.program(seccomp.SURFACE)  # it forbids more namespaces, bwrap then cannot
-        and all(policy.readable_by_all(path) for path in policy.visible().samples())
+        and policy.all_readable()
     ):
         return None
     interpreter = str(policy.visible().interpreter)

@@ -39,18 +39,21 @@ def mounts(limits: Limits, extra: Sequence[Path], nobody: bool) -> list[str]:
     steps = [(path, "bind") for path in (*shown.paths, *extra)]
     steps += [(path, "mask") for path in shown.masked]
     options += _way_to([*(path for path, _ in steps), Path(INSIDE)], shown.paths)
+    sealed: list[str] = []  # at the end: what is bound inside a mask needs its folders made there
     for path, step in sorted(steps, key=lambda item: len(item[0].parts)):
         if step == "bind":
+            options += _way_within_masks(path, shown.masked)
             options += ["--ro-bind", str(path), str(path)]
         elif path.is_dir():
-            options += ["--perms", "0500", "--size", "4096", "--tmpfs", str(path)]
-            options += ["--remount-ro", str(path)]
+            options += ["--perms", "0555", "--size", "4096", "--tmpfs", str(path)]
+            sealed += ["--remount-ro", str(path)]
         else:
             options += ["--ro-bind", "/dev/null", str(path)]
     options += ["--ro-bind", str(policy.INSIDE), INSIDE, "--proc", "/proc", "--dev", "/dev"]
     options += ["--perms", own(nobody), "--size", scratch_bytes, "--tmpfs", SHARED_MEMORY]
     # Root's settings of the kernel (/proc/sys) belong to root, whom a sandbox of root's still is.
-    return [*options, "--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
+    sealed += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
+    return [*options, *sealed]
 
 
 def _way_to(targets: Sequence[Path], bound: Sequence[Path]) -> list[str]:
@@ -60,6 +63,17 @@ def _way_to(targets: Sequence[Path], bound: Sequence[Path]) -> list[str]:
     options: list[str] = []
     for path in sorted(made, key=lambda path: len(path.parts))[1:]:  # without the root itself
         options += ["--perms", "0755", "--dir", str(path)]
+    return options
+
+
+def _way_within_masks(path: Path, masked: Sequence[Path]) -> list[str]:
+    """The folders between a mask and what shows through it, open to everybody."""
+    options: list[str] = []
+    for mask in masked:
+        if path.is_relative_to(mask):
+            between = [parent for parent in path.parents if parent.is_relative_to(mask)]
+            for parent in sorted(between, key=lambda parent: len(parent.parts))[1:]:
+                options += ["--perms", "0755", "--dir", str(parent)]
     return options
 
 

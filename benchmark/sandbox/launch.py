@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -134,6 +135,8 @@ def choose(isolation: str, threads: int, network: bool = False) -> Launcher:
     """
     if isolation not in ISOLATIONS:
         raise SandboxBroken(f"unknown isolation {isolation!r}: use {', '.join(ISOLATIONS)}")
+    if sys.platform != "linux":
+        raise SandboxBroken(f"programs can be isolated on Linux only, not on {sys.platform}")
     backend = process if isolation == "process" else bubblewrap
     problem = _problem(backend)
     if isolation == "auto" and problem:

@@ -142,6 +142,18 @@ def reachable_by_all(path: Path) -> bool:
     return all(parent.stat().st_mode & 0o001 for parent in path.resolve().parents)
 
 
+@cache
+def all_readable() -> bool:
+    """True when any user may read all that is shown, once it is before him."""
+    return all(readable_by_all(path) for path in visible().samples())
+
+
+@cache
+def all_reachable() -> bool:
+    """True when any user may also go to all that is shown."""
+    return all(reachable_by_all(path) for path in visible().samples())
+
+
 def network_files() -> list[Path]:
     """What name resolution and certificates need, where a candidate may use the network."""
     return [Path(name) for name in _NETWORK if Path(name).exists()]

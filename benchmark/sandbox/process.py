@@ -158,12 +158,14 @@ def user_of_candidates(visible: Sequence[Path]) -> int | None:
     The kernel exempts root from RLIMIT_NPROC. With Landlock such a user may be let through closed
     folders; without, every folder on the way must be open to him.
     """
-    if os.getuid() != 0 or not seccomp.program(()):
+    if os.getuid() != 0 or not seccomp.program(()) or not policy.all_readable():
         return None
-    needed = [*policy.visible().samples(), Path(tempfile.gettempdir()), *visible]
+    needed = [Path(tempfile.gettempdir()), *visible]
     if not all(policy.readable_by_all(path) for path in needed):
         return None
-    if not landlock.abi() and not all(policy.reachable_by_all(path) for path in needed):
+    if not landlock.abi() and not (
+        policy.all_reachable() and all(policy.reachable_by_all(path) for path in needed)
+    ):
         return None
     return NOBODY
 

@@ -304,4 +304,4 @@ class EvoX:
 
     def _statistics(self) -> dict[str, Any]:
         programs = [self._programs[name] for name in self._active.kept]
-        return statistics_of(programs, self._labels)
+        return statistics_of(programs)

@@ -20,6 +20,8 @@ from method.scaffolds.packages import Stream, metrics_of
 GAIN = 0.01
 """A best score that rises by no more than this stands still."""
 WINDOW_SHARE = 0.10
+LABEL_NAMES = {"diverge": "DIVERGE_LABEL", "refine": "REFINE_LABEL"}
+"""What strategies call the two instruction texts."""
 
 
 @dataclass(frozen=True)
@@ -129,15 +131,15 @@ class StrategyScores:
         )
 
 
-def statistics_of(programs: Sequence[Program], labels: Mapping[str, str]) -> dict[str, Any]:
-    """The package's statistics of a population."""
+def statistics_of(programs: Sequence[Program]) -> dict[str, Any]:
+    """The package's statistics of a population, instruction texts by their names."""
     from skydiscover.config import DatabaseConfig
     from skydiscover.search.base_database import Program as PackageProgram
     from skydiscover.search.evox.database.search_strategy_db import SearchStrategyDatabase
 
     database = SearchStrategyDatabase("population", DatabaseConfig(random_seed=None))
     for program in programs:
-        database.add(PackageProgram(**as_fields(program, labels)))
+        database.add(PackageProgram(**as_fields(program, LABEL_NAMES)))
     statistics = dict(database.get_statistics(improvement_threshold=GAIN))
     del statistics["previous_programs"]  # objects; no text is made of them
     return statistics

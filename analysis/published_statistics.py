@@ -1,0 +1,127 @@
+"""Section 5 of the analysis on the paper's numbers: the best run of each cell, 21 tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from analysis import summaries
+from analysis.comparison import settings
+from analysis.gains import Gain, best_gains, gains_of_means
+from analysis.ordering import model_key
+from analysis.output import CsvFile, Value
+from analysis.published import BASELINE, EVODUET, Published
+from analysis.rows import DataProblem
+from analysis.sensitivity import DRAWS, drawn_anchors, gains
+from analysis.statistics.aggregates import AGGREGATES, TARGET
+from analysis.statistics.bootstrap import seed_of
+from analysis.statistics.ranks import kendall
+from analysis.statistics.scores import Array, Scores
+from analysis.summaries import Group, Section
+
+COLUMNS = ("model", "N", "method")
+
+
+def sections(data: Published) -> list[Section]:
+    """All tables, in the order in which a reader wants them."""
+    best = best_gains(data)
+    groups = _groups((gain, gain.value) for gain in best)
+    domains = {cell.task_id: cell.domain for cell in data.scores}
+    variants = {
+        "no floor at 0": _groups((gain, gain.raw) for gain in best),
+        "cap at 100": _groups((gain, min(TARGET, gain.value)) for gain in best),
+        "mean score instead of the best": _groups((g, g.value) for g in gains_of_means(data)),
+    }
+    return [
+        summaries.aggregates("statistics_aggregates", COLUMNS, groups),
+        summaries.paired("statistics_pairs", COLUMNS, groups),
+        summaries.profiles("statistics_profile", COLUMNS, groups),
+        summaries.ranks("statistics_ranks", COLUMNS, groups),
+        summaries.stability("statistics_stability", groups, domains, variants),
+        sensitivity(data),
+    ]
+
+
+def _groups(values: Iterable[tuple[Gain, float]]) -> list[Group]:
+    found: dict[tuple[Value, ...], dict[str, list[float]]] = {}
+    for gain, value in values:
+        label = (gain.cell.model, gain.cell.n, gain.cell.method)
+        found.setdefault(label, {})[gain.cell.task_id] = [value]
+    return [Group(label, Scores.of(by_task)) for label, by_task in found.items()]
+
+
+def sensitivity(data: Published) -> Section:
+    """Aggregates, differences and order over all anchors that the printed digits allow."""
+    labels, tasks, native = _native(data)
+    point = _point_gains(data, labels, tasks)
+    x0, sota = drawn_anchors(data.anchor_ranges, tasks, seed=seed_of("anchors"))
+    drawn = np.stack([gains(row[:, np.newaxis], x0, sota) for row in native])
+    rows: list[tuple[Value, ...]] = []
+    for place, label in enumerate(labels):
+        for name, statistic in AGGREGATES.items():
+            value = float(statistic(point[place][:, np.newaxis]))
+            rows.append((*label, name, value, *_range(statistic(drawn[place])), None))
+    for model, n in sorted({label[:2] for label in labels}, key=lambda s: (model_key(s[0]), s[1])):
+        ours, theirs = (labels.index((model, n, m)) for m in (EVODUET, BASELINE))
+        for name, statistic in AGGREGATES.items():
+            pair = [statistic(drawn[i]) for i in (ours, theirs)]
+            value = float(
+                np.subtract(*(statistic(point[i][:, np.newaxis]) for i in (ours, theirs)))
+            )
+            change = pair[0] - pair[1]
+            same = float(np.mean(np.sign(change) == np.sign(value)))
+            rows.append((model, n, f"{EVODUET} - {BASELINE}", name, value, *_range(change), same))
+    rows.append(("", None, "order of all by mean", "kendall_tau", 1.0, *_taus(point, drawn), None))
+    return Section(
+        "Sensitivity to the anchors",
+        f"Smallest and largest value over {DRAWS:,} draws of x0 and SOTA, uniform and independent "
+        "in the ranges that the printed digits allow (draws leave out how the two depend on each "
+        "other, so the ranges are wide rather than narrow), and the share of draws in which the "
+        "difference keeps its sign. Says nothing about anchors chosen by another rule.",
+        CsvFile(
+            "statistics_sensitivity",
+            (*COLUMNS, "aggregate", "value", "lo", "hi", "share_same_sign"),
+            rows,
+        ),
+    )
+
+
+Label = tuple[str, int, str]
+
+
+def _native(data: Published) -> tuple[list[Label], list[str], Array]:
+    """Labels, tasks, and best scores of shape (labels, tasks)."""
+    table: dict[Label, dict[str, float]] = {}
+    for cell in data.scores:
+        row = table.setdefault((cell.model, cell.n, cell.method), {})
+        row[cell.task_id] = float(cell.score.best)
+    tasks = sorted({cell.task_id for cell in data.scores})
+    missing = [task for task in tasks if task not in data.anchor_ranges]
+    if missing:
+        raise DataProblem(f"anchors_derived.csv: no ranges for {', '.join(missing)}")
+    for (model, n, method), row in table.items():
+        if len(row) < len(tasks):
+            raise DataProblem(f"tables7_10_scores.csv: {method}, {model}, N = {n} lacks a task")
+    return list(table), tasks, np.array([[row[task] for task in tasks] for row in table.values()])
+
+
+def _point_gains(data: Published, labels: Sequence[Label], tasks: Sequence[str]) -> Array:
+    values = {
+        ((g.cell.model, g.cell.n, g.cell.method), g.cell.task_id): g.value for g in best_gains(data)
+    }
+    return np.array([[values[label, task] for task in tasks] for label in labels])
+
+
+def _range(values: Array) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
+
+
+def _taus(point: Array, drawn: Array) -> tuple[float, float]:
+    usual = point.mean(axis=1).tolist()
+    means = drawn[..., 0].mean(axis=2)
+    taus = [kendall(usual, column.tolist()) for column in means.T]
+    return _range(np.array([tau for tau in taus if tau is not None]))
+
+
+__all__ = ["COLUMNS", "sections", "sensitivity", "settings"]
