@@ -1,7 +1,7 @@
 """One order of domains, tasks, models and methods for all outputs, whatever the order of the input.
 
 Domains come in the project's order, tasks by name within them, the rest by name. So shuffled input
-gives the same files byte for byte, and a model has the same colour in every figure.
+gives the same CSV files byte for byte, and a model has the same colour in every figure.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from analysis import summaries
-from analysis.comparison import settings
 from analysis.gains import Gain, best_gains, gains_of_means
 from analysis.ordering import model_key
 from analysis.output import CsvFile, Value
@@ -65,11 +64,9 @@ def sensitivity(data: Published) -> Section:
     for model, n in sorted({label[:2] for label in labels}, key=lambda s: (model_key(s[0]), s[1])):
         ours, theirs = (labels.index((model, n, m)) for m in (EVODUET, BASELINE))
         for name, statistic in AGGREGATES.items():
-            pair = [statistic(drawn[i]) for i in (ours, theirs)]
-            value = float(
-                np.subtract(*(statistic(point[i][:, np.newaxis]) for i in (ours, theirs)))
-            )
-            change = pair[0] - pair[1]
+            at_point = statistic(point[..., np.newaxis])
+            value = float(at_point[ours] - at_point[theirs])
+            change = statistic(drawn[ours]) - statistic(drawn[theirs])
             same = float(np.mean(np.sign(change) == np.sign(value)))
             rows.append((model, n, f"{EVODUET} - {BASELINE}", name, value, *_range(change), same))
     rows.append(("", None, "order of all by mean", "kendall_tau", 1.0, *_taus(point, drawn), None))
@@ -117,11 +114,9 @@ def _range(values: Array) -> tuple[float, float]:
     return float(values.min()), float(values.max())
 
 
-def _taus(point: Array, drawn: Array) -> tuple[float, float]:
+def _taus(point: Array, drawn: Array) -> tuple[float | None, float | None]:
     usual = point.mean(axis=1).tolist()
     means = drawn[..., 0].mean(axis=2)
-    taus = [kendall(usual, column.tolist()) for column in means.T]
-    return _range(np.array([tau for tau in taus if tau is not None]))
-
-
-__all__ = ["COLUMNS", "sections", "sensitivity", "settings"]
+    found = [kendall(usual, column.tolist()) for column in means.T]
+    taus = [tau for tau in found if tau is not None]
+    return (min(taus), max(taus)) if taus else (None, None)

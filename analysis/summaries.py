@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from analysis.ordering import model_key
+from analysis.ordering import domain_key, model_key
 from analysis.output import CsvFile, Value
 from analysis.statistics.aggregates import AGGREGATES, mean, probability_of_improvement, task_means
 from analysis.statistics.bootstrap import Interval, interval, seed_of, wilson
@@ -39,7 +39,7 @@ class Group:
     @property
     def several_runs(self) -> bool:
         """Whether some task has more than one run, so that resampling runs means anything."""
-        return self.scores.values.shape[1] > 1
+        return len(self.scores.values[0]) > 1
 
 
 @dataclass(frozen=True)
@@ -196,10 +196,9 @@ def stability(
     found: list[Stability] = []
     if tasks:
         found += leave_out(values, {f"without {task}": [i] for i, task in enumerate(tasks)})
-        by_domain: dict[str, list[int]] = {}
-        for place, task in enumerate(tasks):
-            by_domain.setdefault(f"without {domains.get(task, 'no domain')}", []).append(place)
-        found += leave_out(values, by_domain)
+        titles = sorted({domains[task] for task in tasks}, key=domain_key)
+        members = {d: [i for i, task in enumerate(tasks) if domains[task] == d] for d in titles}
+        found += leave_out(values, {f"without {d}": places for d, places in members.items()})
         for variant, other in variants.items():
             same = {group.label: group for group in other}
             changed, _, theirs = matrix([same[group.label] for group in ordered])

@@ -68,6 +68,14 @@ class Allowance(_Declared):
     idle_s: Annotated[float, Field(gt=0)] | None = None
 
 
+class SearchDefaults(_Declared):
+    """``[search]``: what a method that is told nothing else should use on this task."""
+
+    iterations: Annotated[int, Field(ge=1)] = 100
+    max_chars: Annotated[int, Field(ge=1)] | None = None
+    """Longest program in characters, where the task's release has a limit of its own."""
+
+
 class Option(_Declared):
     """``[options.NAME]``: a setting of this task, given as ``--set NAME=value``."""
 
@@ -179,6 +187,7 @@ class Declaration(_Declared):
     cost: Literal["cheap", "moderate", "expensive"]
     """Of one evaluation of the initial program: seconds, a minute or two, longer."""
     limits: Allowance
+    search: SearchDefaults = SearchDefaults()
     anchors: Anchors
     held_out: bool = False
     """True where the reporting metric is known at stage ``report`` alone."""

@@ -67,6 +67,8 @@ class Cassette:
                     f"{path}: holds a recording already; answer from it with --replay, "
                     "or name a new file"
                 )
+            if not self.replaying and path.is_file():
+                os.truncate(path, self._size)  # a crash may have left half a line
         except BaseException:
             self.close()
             raise
@@ -100,7 +102,6 @@ class Cassette:
         line = self._secrets.clean(text).encode("utf-8", errors="surrogatepass") + b"\n"
         fd = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o644)
         try:
-            os.ftruncate(fd, self._size)  # what a crash left of a last line
             os.lseek(fd, self._size, os.SEEK_SET)
             rest = memoryview(line)
             while rest:

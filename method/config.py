@@ -162,7 +162,8 @@ class RunConfig(BaseModel):
     per_query: Annotated[int, Field(ge=1, le=20)] = 5
     retain: Annotated[int, Field(ge=0)] = 3
     candidates: Annotated[int, Field(ge=1)] = 8
-    iterations: Annotated[int, Field(ge=0)] = 100
+    iterations: Annotated[int, Field(ge=0)] | None = None
+    """T; by default what the task declares (100, or 20 for the simple ones)."""
     seed: int = 42
     max_attempts: Annotated[int, Field(ge=1)] = 3
     max_cost: Annotated[float, Field(ge=0)] | None = None
@@ -226,6 +227,8 @@ class RunSettings:
         self.per_query = config.per_query
         self.retain = config.retain
         self.candidates = config.candidates
+        if config.iterations is None:
+            raise ConfigProblem("iterations: not resolved; a run takes them from its task")
         self.iterations = config.iterations
         self.sampling = Sampling(**config.sampling.model_dump())
         self.rules = config.resolved_rules()

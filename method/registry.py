@@ -51,7 +51,7 @@ def _evox(config: RunConfig, task: PromptTask) -> Scaffold:
     options = check_options(config.scaffold, config.scaffold_options)
     assert isinstance(options, EvoXOptions)
     sampling = config.settings().sampling
-    return EvoX(task, EvoXSettings(config.iterations, sampling, options, config.isolation))
+    return EvoX(task, EvoXSettings(config.settings().iterations, sampling, options, config.isolation))
 
 
 def make_retriever(config: RunConfig, task: Task) -> Retriever:

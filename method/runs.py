@@ -83,7 +83,17 @@ def run(
     """
     if (out / "journal.jsonl").exists():
         raise ConfigProblem(f"{out}: holds a run already; go on with `evoduet resume {out}`")
-    return _drive(config, out, clients, progress)
+    return _drive(resolved(config), out, clients, progress)
+
+
+def resolved(config: RunConfig) -> RunConfig:
+    """The configuration with what it leaves to the task filled in."""
+    defaults = find_task(config.task).declared.search
+    switches = dict(config.switches)
+    if defaults.max_chars is not None and config.rules == "official":
+        switches.setdefault("candidate.max_chars", defaults.max_chars)
+    iterations = defaults.iterations if config.iterations is None else config.iterations
+    return config.model_copy(update={"iterations": iterations, "switches": switches})
 
 
 def resume(

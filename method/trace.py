@@ -113,11 +113,20 @@ def write_trace(folder: Path) -> Path:
     return path
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of one trace object."""
+class TraceProblem(ValueError):
+    """A trace object breaks its schema; the message names iteration and place."""
+
+
+def check_trace(records: Iterable[Mapping[str, Any]]) -> None:
+    """Validate trace objects against the shipped JSON Schema. Raises :class:`TraceProblem`."""
+    import jsonschema
+
     text = resources.files("method").joinpath("trace.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+    validator = jsonschema.Draft202012Validator(json.loads(text))
+    for record in records:
+        for error in validator.iter_errors(record):
+            place = "/".join(str(part) for part in error.absolute_path) or "the object"
+            raise TraceProblem(f"iteration {record.get('t')}: {place}: {error.message}")
 
 
 def usage_by_purpose(events: Iterable[Event]) -> dict[str, dict[str, Any]]:

@@ -61,7 +61,7 @@ def kendall(one: Sequence[float], other: Sequence[float]) -> float | None:
     from scipy.stats import kendalltau
 
     tau = float(kendalltau(np.round(one, 9), np.round(other, 9)).statistic)
-    return None if math.isnan(tau) else tau
+    return None if math.isnan(tau) else round(tau, 12)
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,42 @@ def run(
     _finish(lambda progress: start(chosen, folder, progress=progress), as_json)
 
 
+def plan(
+    task: Annotated[str | None, typer.Option(help="A task's id or name.")] = None,
+    method: Annotated[str | None, typer.Option(help="[SCAFFOLD+]RETRIEVER.")] = None,
+    model: Annotated[str, typer.Option(help="As in `evoduet run`.")] = "offline/perturb",
+    rounds: Annotated[int | None, typer.Option(help="R, search rounds of a retrieve.")] = None,
+    queries: Annotated[int | None, typer.Option(help="J, queries of a round.")] = None,
+    candidates: Annotated[int | None, typer.Option(help="N, candidates of an iteration.")] = None,
+    iterations: Annotated[int | None, typer.Option(help="T, outer iterations.")] = None,
+    usd_per_call: Annotated[float | None, typer.Option(help="Price of a model call.")] = None,
+    usd_per_search: Annotated[float | None, typer.Option(help="Price of a search.")] = None,
+    config: Annotated[Path | None, typer.Option(help="TOML file of a run.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what a run may do at worst: model calls, searches, evaluations, cost.
+
+    Example: `evoduet plan --task cp26 --method evoduet --candidates 8 --usd-per-call 0.01`
+    """
+    from method.config import make_config
+    from method.planning import plan as bound
+
+    worst = bound(
+        make_config(
+            config, task=task, method=method, model=model, rounds=rounds, queries=queries,
+            candidates=candidates, iterations=iterations,
+        )
+    )  # fmt: skip
+    cost = worst.cost_usd(usd_per_call, usd_per_search)
+    if as_json:
+        print_json({**worst.to_json(), "cost_usd": cost})
+        return
+    for name, value in worst.to_json().items():
+        typer.echo(f"{name.replace('_', ' '):12s} at most {value}")
+    shown = "unknown: give --usd-per-call and --usd-per-search" if cost is None else f"{cost:.2f}"
+    typer.echo(f"cost in USD  at most {shown}")
+
+
 def resume(folder: RunArgument, as_json: JsonOption = False) -> None:
     """Go on with an interrupted run: nothing is asked, searched or evaluated twice.
 
@@ -181,9 +217,10 @@ def trace(folder: RunArgument, as_json: JsonOption = False) -> None:
 
     Example: `evoduet trace results/runs/cp26-evoduet-42`
     """
-    from method.trace import read_trace, write_trace
+    from method.trace import check_trace, read_trace, write_trace
 
     records = read_trace(folder)
+    check_trace(records)
     write_trace(folder)
     if as_json:
         for record in records:

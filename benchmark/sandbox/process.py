@@ -118,6 +118,7 @@ def start(
             "network": network,
             "tasks": limits.tasks(),
             "user": user,
+            "folder": str(folder),
             "report": report_write,
         }
         settings_fd = policy.memory_file(marshal.dumps(settings))

@@ -11,6 +11,7 @@ holds of programs is compared by digest there.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -91,7 +92,7 @@ class Strategy:
 
     def add(self, program: dict[str, Any]) -> bool:
         """Offer one program to the strategy."""
-        entry = self._program(**program)
+        entry = self._program(**copy.deepcopy(program))  # a trial must not spoil what follows
         self._database.add(entry, iteration=entry.iteration_found)
         self._database._update_best_program(entry)
         return True

@@ -18,8 +18,8 @@ from benchmark.sandbox.limits import NOBODY
 
 CORE = [
     "forged_frame", "daemon_children", "fork_storm", "killing_parents", "meddling",
-    "memory_flood", "disk_flood", "file_flood", "reading_environment", "reading_proc", "reading_repository",
-    "importing_the_harness", "writing_outside", "symlinks",
+    "memory_flood", "disk_flood", "file_flood", "reading_environment", "reading_proc",
+    "reading_repository", "importing_the_harness", "writing_outside", "symlinks",
 ]  # fmt: skip
 
 SCRIPT = """

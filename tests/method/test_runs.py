@@ -19,7 +19,7 @@ from method.journal import FILE_NAME, read_journal
 from method.ports import Divergence, Incomplete, Paused
 from method.protocols import Completion, Request
 from method.runs import Clients, best_program, replay, resume, run, summarise
-from method.trace import read_trace
+from method.trace import TraceProblem, check_trace, read_trace
 
 VOLATILE = {"run_id", "started", "ended", "latency_s", "wall_s", "cpu_s", "max_rss", "request_id",
             "reruns"}  # fmt: skip
@@ -77,6 +77,11 @@ def test_a_kill_after_every_event_resumes_to_the_same_trace(tmp_path: Path) -> N
 def test_replay_needs_no_client_and_notices_differences(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     run(config(iterations=5), folder, clients=clients())
+    records = read_trace(folder)
+    check_trace(records)
+    records[2]["parent"]["score"] = "high"
+    with pytest.raises(TraceProblem, match="iteration 3: parent/score"):
+        check_trace(records)
     before = (folder / FILE_NAME).read_bytes()
     assert replay(folder).summary == summarise(folder)
     assert (folder / FILE_NAME).read_bytes() == before
@@ -128,6 +133,7 @@ def test_matrix(tmp_path: Path, rules: str, scaffold: str, retriever: str) -> No
         result = run(given, folder, clients=clients())
         assert result.summary["done"] == 12
         assert replay(folder).summary == result.summary
+        check_trace(read_trace(folder))
         for record in read_trace(folder):
             assert len(record["candidates"]) <= 3 * record["n_planned"]
             assert record["child"] is None or record["selected_slot"] is not None

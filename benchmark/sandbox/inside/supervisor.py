@@ -37,8 +37,9 @@ def main(settings_fd: int) -> NoReturn:
     """Read the settings, start the command, wait, end everything, exit with its status.
 
     Settings (marshalled dictionary): ``harness`` process id, ``argv``, ``paths`` for Landlock
-    (``None``: do without), ``network``, ``tasks`` (RLIMIT_NPROC), ``user`` to become (or ``None``)
-    and ``report``, the descriptor that hears the id of the command's process, or what went wrong.
+    (``None``: do without), ``network``, ``tasks`` (RLIMIT_NPROC), ``user`` to become (or
+    ``None``), the private ``folder``, and ``report``, the descriptor that hears the id of the
+    command's process, or what went wrong.
     """
     with open(settings_fd, "rb") as file:
         settings = marshal.loads(file.read())
@@ -46,8 +47,8 @@ def main(settings_fd: int) -> NoReturn:
     os.set_inheritable(report, False)
     _prctl(_SET_SUBREAPER, 1)
     _prctl(_SET_DEATH_SIGNAL, signal.SIGTERM)
-    if os.getppid() != settings["harness"]:
-        os._exit(1)  # the harness died before it could be asked about
+    if os.getppid() != settings["harness"]:  # it died before we could ask to be told
+        _tidy_up(settings["folder"])
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGCHLD})
     _prctl(_NO_NEW_PRIVILEGES, 1)
     alone = settings["paths"] is not None and landlock.abi() >= landlock.SIGNALS_SINCE
@@ -61,6 +62,8 @@ def main(settings_fd: int) -> NoReturn:
     os.close(report)
     status = _wait_for(child)
     _end_all(alone)
+    if os.getppid() != settings["harness"]:
+        _tidy_up(settings["folder"])
     os._exit(status)
 
 
@@ -151,6 +154,11 @@ def _end_all(alone: bool) -> None:
         except ChildProcessError:
             return
         time.sleep(0.001)
+
+
+def _tidy_up(folder: str) -> NoReturn:
+    """The last deed where the harness is not there any more to remove the folder."""
+    os.execv("/bin/rm", ["rm", "-rf", "--", folder])
 
 
 def _prctl(option: int, value: int) -> int:

@@ -34,7 +34,7 @@ EMPTY_OUTPUT_SCORE = 1
 class PurseSeineFishing(Contest):
     """A polygon for each input."""
 
-    public_per_held_out = 1.0
+    public_per_held_out = 1.0  # the initial program: 0.999, with a noise of 0.003
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)

@@ -44,7 +44,7 @@ def test_values_travel_both_ways(call: Caller) -> None:
     array = np.arange(6.0).reshape(2, 3)
     answer = call(
         "def run(a, payload):\n    return a * 2, payload, type(a).__name__",
-        [Call("run", [array, {"k": [1, None, True], "x": np.int8([1])}])],
+        [Call("run", [array, {"k": [1, None, True], "x": np.array([1], dtype=np.int8)}])],
     )
     np.testing.assert_array_equal(answer[0], array * 2)
     assert answer[1]["k"] == [1, None, True]

@@ -133,6 +133,7 @@ def test_everything_dies_with_the_harness(backend: str, prewarm: bool, tmp_path:
     while alive := [pid for pid in born if _alive(pid, born[pid])]:
         assert time.monotonic() < deadline, f"still alive: {alive}"
         time.sleep(0.02)
+    assert list(tmp_path.glob("evoduet-*")) == []
 
 
 def _alive(pid: int, born: bytes) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 
 import pytest
@@ -49,7 +50,7 @@ def test_threads_of_a_user_are_counted() -> None:
 def test_system_call_filters_fit_every_machine(
     machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seccomp.os, "uname", lambda: type("Name", (), {"machine": machine}))
+    monkeypatch.setattr(os, "uname", lambda: type("Name", (), {"machine": machine}))
     rules = seccomp.without_namespaces((10, 11, -10), network=False)
     code = seccomp.program(rules)
     assert code
@@ -59,5 +60,5 @@ def test_system_call_filters_fit_every_machine(
 
 
 def test_unknown_machines_have_no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seccomp.os, "uname", lambda: type("Name", (), {"machine": "vax"}))
+    monkeypatch.setattr(os, "uname", lambda: type("Name", (), {"machine": "vax"}))
     assert seccomp.program(seccomp.SURFACE) == b""

@@ -15,6 +15,7 @@ import pytest
 from stub_server import Reply, Script, Seen, Sleeps, StubServer, chat, failure, in_turn
 
 from method.config import ClientConfig
+from method.llm.library import load_litellm
 from method.llm.litellm_model import LiteLLMModel
 from method.llm.pricing import ModelPrice
 from method.protocols import Completion, Request, Sampling, Usage
@@ -158,9 +159,9 @@ def test_passing_faults_are_tried_again_with_growing_jittered_pauses(fault: str)
 
 
 def test_a_stall_ends_at_the_wall_clock() -> None:
-    ask_once = time.monotonic()
-    answer, server, _ = one(in_turn(Reply(fault="stall")), timeout_s=0.7, retries=1)
-    assert time.monotonic() - ask_once < 20
+    started = time.monotonic()
+    answer, _, _ = one(in_turn(Reply(fault="stall")), timeout_s=0.7, retries=1)
+    assert time.monotonic() - started < 20
     assert (answer.error, answer.error_kind) == ("no answer within 0.7 s", "transport")
     assert answer.attempts == 2
     answer, _, _ = one(in_turn(Reply(fault="stall"), Reply(chat("awake"))), timeout_s=0.7)
@@ -274,7 +275,8 @@ def test_a_key_goes_only_where_it_is_meant_to_go(monkeypatch: pytest.MonkeyPatch
 def test_keys_are_in_no_message_and_no_log(
     caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("LiteLLM", "httpx", "httpcore.http11", "httpcore.connection", "openai"):
+    load_litellm()
+    for name in ("LiteLLM", "httpx", "openai._base_client"):
         caplog.set_level(logging.DEBUG, logger=name)
     echo = Reply(failure(f"Incorrect API key provided: {KEY}. See also sk-other0987654321"), 401)
     refused, _, _ = one(in_turn(echo))
@@ -283,7 +285,7 @@ def test_keys_are_in_no_message_and_no_log(
     assert "sk-other" not in (refused.error or "")
     answer, _, _ = one(in_turn(Reply(chat(f"your key is {KEY}"))))
     assert answer.text == "your key is [redacted]"
-    assert any(record.name.startswith("httpcore") for record in caplog.records)
+    assert {record.name for record in caplog.records} >= {"LiteLLM", "httpx"}
     assert KEY not in caplog.text
     assert KEY not in "".join(capsys.readouterr())
 

@@ -147,9 +147,11 @@ def test_compiler_errors_name_the_line_of_the_block(rust: None, judge: Judge) ->
             judge(policies.rust_policy("None", extra=extra), ".rs")
 
 
-ENDLESS = """
+DOUBLING_MACRO = """
 macro_rules! double { ($($x:tt)*) => { double!($($x)* $($x)*) } }
 pub fn f() { double!(x x x x) }
+"""
+ENDLESS_CONSTANT = """
 #[allow(long_running_const_eval)]
 pub const N: usize = { let mut i = 0; while i < 1 << 60 { i += 1; } i };
 pub fn g() -> usize { N }
@@ -161,14 +163,13 @@ def test_a_build_that_never_ends_is_ended(
     rust: None, judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(building, "BUILD_S", 8.0)
-    endless = ENDLESS.partition("#[allow")
-    with pytest.raises(BuildFailed, match="the compiler (took|used) more than"):
-        judge(policies.rust_policy("None", extra="#[allow" + endless[2]), ".rs")
+    with pytest.raises(BuildFailed, match=r"the compiler (took|used) more than"):
+        judge(policies.rust_policy("None", extra=ENDLESS_CONSTANT), ".rs")
 
 
 def test_macros_that_double_for_ever_do_not_build(rust: None, judge: Judge) -> None:
     with pytest.raises(BuildFailed):
-        judge(policies.rust_policy("None", extra=ENDLESS.partition("#[allow")[0]), ".rs")
+        judge(policies.rust_policy("None", extra=DOUBLING_MACRO), ".rs")
 
 
 # Rust, at run time
@@ -207,7 +208,7 @@ def test_policies_that_fail_everywhere_are_invalid(
 
 def test_a_policy_that_takes_all_memory_fails(rust: None, judge: Judge) -> None:
     swap = "let mut all = Vec::new(); loop { all.push(vec![1u8; 1 << 20]); }"
-    with pytest.raises(Invalid, match="every case failed.*(used more than|SIGABRT)"):
+    with pytest.raises(Invalid, match=r"every case failed.*(used more than|SIGABRT)"):
         judge(policies.rust_policy(swap), ".rs")
 
 
@@ -248,18 +249,15 @@ FORGED = r"""
         ('std::fs::write("trace.json", "{\\"initial_layout\\":[[[1]]],\\"swaps\\":[]}").unwrap();',
          "no layout with SWAPs"),
         ('std::os::unix::fs::symlink("/etc/passwd", "trace.json").unwrap();', "no readable trace"),
-        ('println!("{\\"initial_layout\\":[],\\"swaps\\":[]}");', "no readable trace"),
+        ('println!("{}", "{\\"initial_layout\\":[],\\"swaps\\":[]}");', "no readable trace"),
     ],
 )  # fmt: skip
 def test_forged_traces_gain_nothing(
     rust: None, no_rules: None, judge: Judge, trace: str, said: str
 ) -> None:
     """Even a policy that breaks all rules and writes the router's answer itself."""
-    escaped = (
-        trace if trace.startswith("std") else trace.replace("{\\", "{{\\").replace('}"', '}}"')
-    )
     with pytest.raises(Invalid, match=f"every case failed.*{said}"):
-        judge(policies.rust_policy(FORGED.replace("TRACE", escaped)), ".rs")
+        judge(policies.rust_policy(FORGED.replace("TRACE", trace)), ".rs")
 
 
 def test_a_running_policy_has_no_files_and_no_network(
@@ -269,7 +267,7 @@ def test_a_running_policy_has_no_files_and_no_network(
         "read": f'std::fs::read("{host_file(tmp_path)}").is_ok()',
         "list": f'std::fs::read_dir("{Path(__file__).parent}").is_ok()',
         "write": f'std::fs::write("{tmp_path}/new", "x").is_ok()',
-        "net": 'std::net::UdpSocket::bind("0.0.0.0:0").and_then(|s| s.connect("1.1.1.1:53")).is_ok()',
+        "net": 'std::net::UdpSocket::bind("0:0").and_then(|s| s.connect("1.1.1.1:53")).is_ok()',
     }
     swap = "".join(f'assert!(!({code}), "{name} works");\n' for name, code in tries.items())
     _, score = judge(policies.rust_policy(swap + "None"), ".rs")
@@ -281,7 +279,8 @@ def test_hash_order_is_the_same_in_every_run(
     rust: None, evaluator: SwapReduction, session: Session
 ) -> None:
     swap = """let topology = ctx.topology();
-        let front: HashSet<usize> = ctx.front_layer().active_physical_qubits().into_iter().collect();
+        let active = ctx.front_layer().active_physical_qubits();
+        let front: HashSet<usize> = active.into_iter().collect();
         let first = *front.iter().next()?;
         let near: HashMap<usize, u8> = topology.neighbors(first).iter().map(|&q| (q, 0)).collect();
         let other = *near.keys().next()?;
@@ -308,12 +307,12 @@ def test_without_rust_the_rust_track_is_unavailable(
     monkeypatch.setenv("HOME", str(tmp_path))
     toolchain.toolchain.cache_clear()
     try:
-        with pytest.raises(Unavailable, match="rustc/cargo not found.*install"):
+        with pytest.raises(Unavailable, match=r"rustc/cargo not found.*install"):
             judge(policies.RUST["none"], ".rs")
         (tmp_path / "rustc").write_text("#!/bin/sh\necho broken >&2; exit 1\n")
         (tmp_path / "rustc").chmod(0o755)
         (tmp_path / "cargo").symlink_to("rustc")
-        with pytest.raises(Unavailable, match="rustc/cargo not found.*broken"):
+        with pytest.raises(Unavailable, match=r"rustc/cargo not found.*broken"):
             judge(policies.RUST["none"], ".rs")
         _, score = judge(policies.PYTHON["none"], ".py")
         assert score.objective is not None
@@ -400,8 +399,6 @@ def test_python_that_does_not_load(judge: Judge, source: str, said: str) -> None
         ("import os; os._exit(3)", "exited with status 3"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "killed by SIGKILL"),
         ("import sys; sys.exit(0)", "no readable trace"),
-        ("x = ctx.layout().logical_to_physical(); x[0], x[1] = x[1], x[0]; return None",
-         "gates_left|not coupled"),
         ("open('trace.json', 'w').write('{\"initial_layout\": [true], \"swaps\": []}')\n"
          "import os; os._exit(0)", "layout_length"),
         ("open('trace.json', 'w').write('{\"initial_layout\": ' + '9' * 10000 + '}')\n"
@@ -415,6 +412,20 @@ def test_python_that_fails_everywhere(judge: Judge, swap: str, said: str) -> Non
     with pytest.raises(Invalid, match=f"every case failed.*({said})") as caught:
         judge(policies.python_policy(swap), ".py")
     assert str(caught.value).isprintable()
+
+
+def test_python_that_tampers_with_the_router_fails(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routing, "CASE_S", 3.0)
+    tampering = (
+        "places = ctx.layout().logical_to_physical()\nplaces[0], places[1] = places[1], places[0]",
+        "import swap_router.run as run\nrun.Run._is_adjacent = lambda self, node: True",
+        "ctx.front_layer()._pairs.clear()",
+    )
+    for code in tampering:
+        with pytest.raises(Invalid, match="every case failed"):
+            judge(policies.python_policy(f"{code}\nreturn ctx.topology().edges()[0]"), ".py")
 
 
 def test_python_has_no_files_of_the_host(judge: Judge, tmp_path: Path) -> None:

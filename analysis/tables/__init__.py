@@ -1,0 +1,1 @@
+"""The paper's tables again: CSV with fixed columns, Markdown and LaTeX."""
