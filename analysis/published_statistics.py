@@ -25,7 +25,7 @@ COLUMNS = ("model", "N", "method")
 def sections(data: Published) -> list[Section]:
     """All tables, in the order in which a reader wants them."""
     best = best_gains(data)
-    groups = _groups((gain, gain.value) for gain in best)
+    groups = best_groups(data)
     domains = {cell.task_id: cell.domain for cell in data.scores}
     variants = {
         "no floor at 0": _groups((gain, gain.raw) for gain in best),
@@ -40,6 +40,11 @@ def sections(data: Published) -> list[Section]:
         summaries.stability("statistics_stability", groups, domains, variants),
         sensitivity(data),
     ]
+
+
+def best_groups(data: Published) -> list[Group]:
+    """NDG of the best run of each cell, by model, N and method."""
+    return _groups((gain, gain.value) for gain in best_gains(data))
 
 
 def _groups(values: Iterable[tuple[Gain, float]]) -> list[Group]:

@@ -41,8 +41,7 @@ def runs_table(study: Study) -> CsvFile:
 
 def sections(study: Study, ranges: dict[str, Range]) -> list[Section]:
     """Everything but the anytime curves, in the order in which a reader wants it."""
-    runs = [run for run in study.runs if run.complete and run.ndg is not None]
-    groups = _groups(runs, lambda run: run.ndg or 0.0)
+    runs, everyone = comparable(study), groups(study)
     domains = {run.task.name: run.task.declared.domain_title for run in runs}
     variants = {
         "no floor at 0": _groups(runs, lambda run: run.ndg_raw or 0.0),
@@ -51,20 +50,30 @@ def sections(study: Study, ranges: dict[str, Range]) -> list[Section]:
             Group(
                 g.label, Scores.of({t: [float(g.scores.of_task(t).max())] for t in g.scores.tasks})
             )
-            for g in groups
+            for g in everyone
         ],
     }
     return [
         cells(runs),
-        summaries.aggregates("runs_aggregates", LABELS, groups),
-        summaries.paired("runs_pairs", LABELS, groups),
-        equal_runs(groups),
-        summaries.profiles("runs_profile", LABELS, groups),
-        summaries.ranks("runs_ranks", LABELS, groups),
-        summaries.stability("runs_stability", groups, domains, variants),
+        summaries.aggregates("runs_aggregates", LABELS, everyone),
+        summaries.paired("runs_pairs", LABELS, everyone),
+        equal_runs(everyone),
+        summaries.profiles("runs_profile", LABELS, everyone),
+        summaries.ranks("runs_ranks", LABELS, everyone),
+        summaries.stability("runs_stability", everyone, domains, variants),
         costs(runs),
         sensitivity(runs, ranges),
     ]
+
+
+def comparable(study: Study) -> list[Run]:
+    """Runs that had their whole budget and have an NDG."""
+    return [run for run in study.runs if run.complete and run.ndg is not None]
+
+
+def groups(study: Study) -> list[Group]:
+    """NDG of comparable runs by configuration."""
+    return _groups(comparable(study), lambda run: run.ndg or 0.0)
 
 
 def _groups(runs: Iterable[Run], value: Callable[[Run], float]) -> list[Group]:

@@ -67,6 +67,8 @@ class Evaluation:
     program_sha256: str | None = None
     artifact_sha256: str | None = None
     repeats: tuple[Mapping[str, Any], ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What the harness measured about the artifact: status, CPU time or memory of each case."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
     artifact: Artifact | None = field(default=None, repr=False, compare=False)
 
@@ -144,13 +146,16 @@ def _score(evaluator: Evaluator, artifact: Artifact, stage: Stage) -> Score:
     return score(evaluator, artifact, stage)
 
 
-def load_evaluator(setup: Setup) -> Evaluator:
-    """The task's evaluator. Raises :class:`Unavailable` when a library or tool is missing."""
+def load_evaluator(setup: Setup, *, for_programs: bool = False) -> Evaluator:
+    """The task's evaluator. Raises :class:`Unavailable` when a library is missing.
+
+    ``for_programs``: also when a compiler is, which stored artifacts do not need.
+    """
     task = setup.task
     for module in task.declared.requires:
         if importlib.util.find_spec(module) is None:
             raise Unavailable(f"{task.id} needs the library {module}: pip install 'evoduet[all]'")
-    for command in task.declared.toolchain:
+    for command in task.declared.toolchain if for_programs else ():
         if shutil.which(command) is None:
             raise Unavailable(f"{task.id} needs {command} on the PATH: see `evoduet doctor`")
     module = _evaluator_module(task)
@@ -203,7 +208,7 @@ class _Job:
         if wanted not in ("search", "report", "both"):
             raise ValueError(f"stage {wanted!r}: use search, report or both")
         try:
-            evaluator = load_evaluator(self.setup)
+            evaluator = load_evaluator(self.setup, for_programs=self.program is not None)
         except Failure as failure:
             return self._failed("search", failure, Account())
         if wanted == "search" or "report" not in evaluator.stages:
@@ -288,6 +293,7 @@ class _Job:
             program_sha256=provenance.sha256_file(self.program) if self.program else None,
             artifact_sha256=artifact.digest() if artifact is not None else None,
             artifact=artifact,
+            facts=dict(artifact.facts) if artifact is not None else {},
             provenance={
                 "task_version": self.task.declared.version,
                 "evaluator_digest": provenance.evaluator_digest(self.task),
@@ -315,10 +321,14 @@ def _text(value: Any) -> Any:
 
 def _joined(search: Evaluation, report: Evaluation) -> Evaluation:
     """Search score and metrics of one stage, objective of the other, costs of both."""
+    known = report if report.objective is not None or not report.valid else search
     return replace(
         report,
         stage="both",
         search=search.search,
+        objective=known.objective,
+        ndg=known.ndg,
+        ndg_raw=known.ndg_raw,
         metrics={**search.metrics, **report.metrics},
         feedback="\n".join(filter(None, (search.feedback, report.feedback))),
         wall_s=search.wall_s + report.wall_s,

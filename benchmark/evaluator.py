@@ -165,13 +165,16 @@ class Sandbox(Protocol):
         *,
         builtins: Mapping[str, Plain] | None = None,
         random_seed: int | None = None,
+        numpy_seed: int | None = None,
         visible: Sequence[Path] = (),
+        wall_s: float | None = None,
     ) -> list[Any]:
         """Load the Python file ``program`` in one fresh process and make the calls in order.
 
         Returns what each call returned, rebuilt from a codec that cannot execute anything: see
         :mod:`benchmark.artifact` for the types that survive. ``builtins`` are names that the
-        program sees as builtins; ``random_seed`` seeds the module :mod:`random` before loading;
+        program sees as builtins; ``random_seed`` seeds the module :mod:`random` before loading,
+        ``numpy_seed`` numpy's global generator; ``wall_s`` tightens the wall limit;
         ``visible`` are host files or folders that the program may read; folders are on its path.
         """
 

@@ -32,7 +32,14 @@ class Secrets:
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         # Longest first: one key may begin with another.
-        self._values = sorted({v for v in values if len(v) >= _SHORTEST}, key=len, reverse=True)
+        long = {value for value in values if len(value) >= _SHORTEST}
+        self._values = tuple(sorted(long, key=lambda value: (-len(value), value)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secrets) and self._values == other._values
+
+    def __hash__(self) -> int:
+        return hash(self._values)
 
     @classmethod
     def of_environment(
@@ -56,7 +63,7 @@ class Secrets:
 class _Filter(logging.Filter):
     def __init__(self) -> None:
         super().__init__()
-        self.known: list[Secrets] = []
+        self.known: dict[Secrets, None] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = self._clean(record.getMessage()), ()
@@ -66,7 +73,7 @@ class _Filter(logging.Filter):
         return True
 
     def _clean(self, text: str) -> str:
-        for secrets in self.known:
+        for secrets in tuple(self.known):
             text = secrets.clean_message(text)
         return text
 
@@ -76,6 +83,6 @@ _FILTER = _Filter()
 
 def guard_logs(secrets: Secrets) -> None:
     """From now on the loggers of the libraries behind the clients never print these keys."""
-    _FILTER.known.append(secrets)
+    _FILTER.known[secrets] = None
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_FILTER)  # the same object is added once

@@ -213,7 +213,7 @@ def _best_marked(
 ) -> Table:
     """As printed, with the largest value of each column in bold."""
     best = {c: max(row.number(c).exact for row in rows) for c in columns}
-    shown = [
+    shown: list[list[Field]] = [
         [
             row.text(key),
             *(Cell(row.number(c).text, row.number(c).exact == best[c]) for c in columns),

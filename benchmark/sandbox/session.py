@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import signal
 import tarfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,20 +29,25 @@ MAX_SOURCE_BYTES = 8 * 2**20
 
 @dataclass
 class Account:
-    """What the candidate used so far: seconds, MB, and the ends of what it printed."""
+    """What the candidate used so far: seconds, MB, and the ends of what it printed.
+
+    Commands of one evaluation may be added from several threads.
+    """
 
     wall_s: float = 0.0
     cpu_s: float = 0.0
     peak_mb: float = 0.0
     stdout_tail: str = ""
     stderr_tail: str = ""
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add(self, watched: Watched, cpu_s: float, peak_mb: float) -> None:
-        self.wall_s += watched.wall_s
-        self.cpu_s += max(0.0, cpu_s)
-        self.peak_mb = max(self.peak_mb, peak_mb)
-        self.stdout_tail = _tail(watched.stdout) or self.stdout_tail
-        self.stderr_tail = _tail(watched.stderr) or self.stderr_tail
+        with self._lock:
+            self.wall_s += watched.wall_s
+            self.cpu_s += max(0.0, cpu_s)
+            self.peak_mb = max(self.peak_mb, peak_mb)
+            self.stdout_tail = _tail(watched.stdout) or self.stdout_tail
+            self.stderr_tail = _tail(watched.stderr) or self.stderr_tail
 
 
 def _tail(content: bytes) -> str:
@@ -49,7 +55,10 @@ def _tail(content: bytes) -> str:
 
 
 class Session:
-    """Runs one candidate's code under the given limits; single-threaded use, one evaluation."""
+    """Runs one candidate's code under the given limits, for one evaluation.
+
+    Commands may be run from several threads at a time, calls from one.
+    """
 
     def __init__(
         self,
@@ -69,21 +78,27 @@ class Session:
         *,
         builtins: Mapping[str, Plain] | None = None,
         random_seed: int | None = None,
+        numpy_seed: int | None = None,
         visible: Sequence[Path] = (),
+        wall_s: float | None = None,
     ) -> list[Any]:
         """See :meth:`benchmark.evaluator.Sandbox.call`."""
+        limits = self.limits
+        if wall_s is not None:
+            limits = limits.changed(wall_s=min(wall_s, limits.wall_s))
         request = {
             "source": read_source(program),
             "calls": [(call.entry_point, list(call.args)) for call in calls],
             "builtins": dict(builtins or {}),
             "random_seed": random_seed,
-            "limits": self.limits.rlimits(self.launcher.threads),
+            "numpy_seed": numpy_seed,
+            "limits": limits.rlimits(self.launcher.threads),
         }
         if visible:  # mounts cannot be added to a sandbox that has been started ahead
-            runner = self.launcher.start_runner(self.limits, visible=visible)
+            runner = self.launcher.start_runner(limits, visible=visible)
         else:
-            runner = self._take_runner(self.limits)
-        watch = Watch(runner.jail, self.limits, self.launcher.threads, keep=TAIL_BYTES)
+            runner = self._take_runner(limits)
+        watch = Watch(runner.jail, limits, self.launcher.threads, keep=TAIL_BYTES)
         before_s = watch.cpu_before_s = runner.jail.start_up_s()
         try:
             watched = watch.run(wire.pack(request), runner.control_fd, runner.result_fd)
@@ -118,11 +133,10 @@ class Session:
                 stdin=source.fileno(),
                 collect=Collection(outputs, collected.fileno()) if outputs else None,
             )
-            watch = Watch(jail, limits, self.launcher.threads, keep=None)
-            before_s = watch.cpu_before_s = jail.start_up_s()
-            watched = watch.run()
-            cpu_s = max(0.0, jail.cpu_s - before_s)
-            self.account.add(watched, cpu_s, jail.peak_mb)
+            # The command runs since the jail was started, so nothing can be subtracted from its
+            # CPU time: building the sandbox (a few milliseconds) is in the account.
+            watched = Watch(jail, limits, self.launcher.threads, keep=None).run()
+            self.account.add(watched, jail.cpu_s, jail.peak_mb)
             _raise_if_ended(watched)
             assert jail.returncode is not None
             return Completed(
@@ -131,7 +145,7 @@ class Session:
                 stderr=watched.stderr,
                 outputs=_read_outputs(collected, outputs, limits.scratch_mb << 20),
                 wall_s=watched.wall_s,
-                cpu_s=cpu_s,
+                cpu_s=jail.cpu_s,
                 peak_mb=jail.peak_mb,
             )
 

@@ -240,6 +240,8 @@ class EvoX:
         The first strategy, which is the package's own, is started once more. Raises
         :class:`HostBroken` when that fails.
         """
+        if self._host is not None:
+            self._host.close()  # it may be computing still
         names = set(self._active.kept) | set(self._since)
         while True:
             failed = self._in_force.pop()

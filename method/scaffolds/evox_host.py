@@ -14,7 +14,6 @@ from __future__ import annotations
 import copy
 import json
 import os
-import re
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -29,13 +28,13 @@ if TYPE_CHECKING:
         Guard,
         Repeatable,
         digest,
+        steady,
     )
 else:
-    from evox_world import CHECK_FILE, CONTEXT, STRATEGY_FILE, Guard, Repeatable, digest
+    from evox_world import CHECK_FILE, CONTEXT, STRATEGY_FILE, Guard, Repeatable, digest, steady
 
 TRIALS = 5
 """Samples drawn from a new strategy on the real population before it is taken."""
-MESSAGE_CHARS = 300
 
 
 class Refused(Exception):
@@ -166,12 +165,6 @@ def reason(error: BaseException) -> str:
         trace = trace.tb_next
     words = words.replace(os.getcwd(), ".").replace(CHECK_FILE, STRATEGY_FILE)
     return steady(words) + (f" (line {line} of the strategy)" if line is not None else "")
-
-
-def steady(words: str) -> str:
-    """One printable line without addresses, cut to what a prompt needs."""
-    plain = re.sub(r"0x[0-9a-fA-F]+", "0x…", " ".join(words.split()))
-    return "".join(letter for letter in plain if letter.isprintable())[:MESSAGE_CHARS]
 
 
 def offer_parts() -> None:

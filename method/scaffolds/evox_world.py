@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -24,11 +25,18 @@ STRATEGY_FILE = "strategy.py"
 CHECK_FILE = "strategy_check.py"
 CONTEXT = 4
 """Context programs of an iteration."""
+MESSAGE_CHARS = 300
 
 
 def digest(code: str, metrics: Any) -> str:
     """What a program must keep while a strategy holds it: source and metrics."""
     return hashlib.sha256(json.dumps([code, metrics], sort_keys=True).encode()).hexdigest()
+
+
+def steady(words: str) -> str:
+    """One printable line without addresses, cut to what a prompt needs."""
+    plain = re.sub(r"0x[0-9a-fA-F]+", "0x…", " ".join(words.split()))
+    return "".join(letter for letter in plain if letter.isprintable())[:MESSAGE_CHARS]
 
 
 # --- a world that repeats --------------------------------------------------------------------

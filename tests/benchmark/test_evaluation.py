@@ -140,9 +140,10 @@ def test_missing_tools_make_a_task_unavailable(tmp_path: Path) -> None:
     folder = write_toy_task(tmp_path)
     text = (folder / "task.toml").read_text()
     (folder / "task.toml").write_text('toolchain = ["no-such-compiler"]\n' + text)
-    result = evaluate(str(folder), artifact=Artifact([1.0]))
+    result = evaluate(str(folder), program(tmp_path, "def run_code(): return [1.0]\n"))
     assert result.status == "unavailable"
     assert "no-such-compiler" in result.reason
+    assert evaluate(str(folder), artifact=Artifact([1.0])).valid  # nothing to build
 
 
 def test_scoring_in_its_own_process(tmp_path: Path) -> None:

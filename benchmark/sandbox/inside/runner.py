@@ -115,6 +115,10 @@ def _call(request: dict[str, Any]) -> bytes:
         import random
 
         random.seed(request["random_seed"])
+    if request["numpy_seed"] is not None:
+        import numpy
+
+        numpy.random.seed(request["numpy_seed"])
     import builtins
 
     for name, value in request["builtins"].items():

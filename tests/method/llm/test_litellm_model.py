@@ -29,9 +29,7 @@ def model(address: str, sleep: Sleeps | None = None, **options: Any) -> LiteLLMM
     price, name = options.pop("price", None), options.pop("name", "openai/local-model")
     sleep = Sleeps() if sleep is None else sleep
     given = ClientConfig(api_base=f"{address}/v1", api_key_env="GATEWAY_KEY", **options)
-    return LiteLLMModel(
-        name, given, sampling=Sampling(), price=price, environ=ENVIRON, sleep=sleep
-    )
+    return LiteLLMModel(name, given, sampling=Sampling(), price=price, environ=ENVIRON, sleep=sleep)
 
 
 def ask(client: LiteLLMModel, **request: Any) -> list[Completion]:

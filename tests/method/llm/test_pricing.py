@@ -99,7 +99,7 @@ def test_mistakes_are_named(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_a_missing_file_is_named() -> None:
-    with pytest.raises(ConfigProblem, match="nowhere.toml: No such file.*paper-gateway"):
+    with pytest.raises(ConfigProblem, match=r"nowhere\.toml: No such file.*paper-gateway"):
         load_prices("nowhere.toml")
 
 

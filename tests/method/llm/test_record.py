@@ -93,7 +93,7 @@ def test_a_killed_recording_goes_on(tmp_path: Path, in_flight: int) -> None:
     expected, lines = trace_of(whole), (whole / FILE_NAME).read_bytes().splitlines(keepends=True)
     names = [event.name for event in read_journal(whole)]
     recorded = tape.read_bytes().splitlines(keepends=True)
-    for kept in range(5, len(lines), 11):
+    for kept in range(5, len(lines), 17):
         answered = sum(name in ("model_call", "search") for name in names[:kept])
         folder = tmp_path / f"cut{kept}"
         folder.mkdir()
@@ -157,6 +157,25 @@ def test_another_run_misses_and_says_so(tmp_path: Path) -> None:
     with pytest.raises(CassetteMiss, match=r"tape: no answer to the gate call of slot 0"):
         replayed(other, tmp_path / "other")
     assert read_journal(tmp_path / "other")[-1].name == "interrupted"
+
+
+def test_a_replay_needs_no_client_library(tmp_path: Path) -> None:
+    """Nor does importing the method: they are large, and optional."""
+    (tmp_path / "tape").touch()
+    code = (
+        "import sys, benchmark, method, method.runs, method.models\n"
+        "from method.config import make_config\nfrom method.connections import connect\n"
+        "given = make_config(None, task='cp26', model='gpt-5.6-luna', search='tavily',\n"
+        "                    cassette=sys.argv[1], cassette_mode='replay')\n"
+        "connect(given)\n"
+        "heavy = ('litellm', 'openai', 'tavily', 'httpx', 'tenacity', 'openevolve')\n"
+        "print([name for name in heavy if name in sys.modules])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "tape")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "[]"
 
 
 # --- one call -------------------------------------------------------------------------------------

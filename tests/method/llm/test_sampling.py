@@ -81,9 +81,7 @@ ROUTER = {
         ("gpt-oss-120b", "groq", None, ALL),
     ],
 )
-def test_released(
-    model: str, provider: str, api_base: str | None, sent: Mapping[str, Any]
-) -> None:
+def test_released(model: str, provider: str, api_base: str | None, sent: Mapping[str, Any]) -> None:
     resolved = released_parameters(model, provider, api_base, ALL)
     assert resolved.effective == sent
     kept = {"reasoning_effort" if name == "reasoning" else name for name in sent}

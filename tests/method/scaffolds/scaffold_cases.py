@@ -12,8 +12,11 @@ from typing import Any, TypeVar
 
 import pytest
 
-from method.protocols import Completion, Program, Request, Scaffold, Selection
+from method.protocols import Completion, Program, Request, Sampling, Scaffold, Selection
+from method.scaffolds.evox import EvoX, EvoXSettings
+from method.scaffolds.evox_process import CallLimits
 from method.scaffolds.native_population import program_id
+from method.scaffolds.options import EvoXOptions
 from method.scaffolds.solution_prompt import PromptTask
 
 TASK = PromptTask("Find a large number.", "python", "diff", 60.0)
@@ -54,6 +57,21 @@ def child_of(selection: Selection, seed: int, t: int, score: float, code: str = 
         changes=f"change {t}",
         context_ids=selection.context_ids,
     )
+
+
+QUICK = CallLimits(cpu_s=1.0, wall_s=20.0)
+
+
+def evox(
+    *,
+    iterations: int = 100,
+    isolation: str = "auto",
+    limits: CallLimits = QUICK,
+    window: int = 3,
+    **options: Any,
+) -> EvoX:
+    given = EvoXOptions(window=window, **{"guides": "default", **options})
+    return EvoX(TASK, EvoXSettings(iterations, Sampling(), given, isolation, limits))
 
 
 Score = Callable[[random.Random, int], float]

@@ -72,5 +72,5 @@ def test_a_folder_of_texts(tmp_path: Path) -> None:
         "sub/one.md": "A title",
         "two.txt": "\ufffdbroken bytes about lattices",
     }
-    with pytest.raises(FileNotFoundError, match="no .md or .txt"):
+    with pytest.raises(FileNotFoundError, match=r"no \.md or \.txt"):
         Corpus.of_folder(tmp_path / "nowhere")

@@ -86,7 +86,9 @@ def test_raw_content_and_domains() -> None:
 
 def test_results_are_checked_and_cut() -> None:
     rows = [
-        hit(1, title="T" * 600, content="c" * 20_000, raw_content="r" * 300_000, url=" https://a.b "),
+        hit(
+            1, title="T" * 600, content="c" * 20_000, raw_content="r" * 300_000, url=" https://a.b "
+        ),
         hit(2, url="ftp://example.org/2"),
         hit(3, content=" \n"),
         hit(4, content=None),

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from shared_data import shared_root
 
+from benchmark import Artifact, Score
+from benchmark.catalogue import find_task
+from benchmark.evaluation import load_evaluator, prepare
 from benchmark.harness import Harness
+from benchmark.sandbox.session import Session
 from tasks.quantum_compilation.circuit import Circuit
+from tasks.quantum_compilation.swap_reduction import block
 from tasks.quantum_compilation.swap_reduction.archive import read_circuits
+from tasks.quantum_compilation.swap_reduction.embedded import embedded_suite
+from tasks.quantum_compilation.swap_reduction.evaluator import SwapReduction
 from tasks.quantum_compilation.swap_reduction.routing import TOOLS
 from tasks.quantum_compilation.swap_reduction.suite import devices
 from tasks.quantum_compilation.topology import Topology
 
+sys.path.append(str(Path(__file__).parent))  # for routing_policies
 sys.path.append(str(TOOLS))  # where policies in Python find the package swap_router
 
 
@@ -84,3 +94,49 @@ def harness() -> Iterator[Harness]:
     """One harness for all evaluations."""
     with Harness() as opened:
         yield opened
+
+
+@pytest.fixture
+def session(harness: Harness) -> Session:
+    """A sandbox with the task's limits."""
+    return harness.session(find_task("swap_reduction").limits)
+
+
+@pytest.fixture
+def embedded(no_data: None) -> SwapReduction:
+    """The task on its generated circuits."""
+    made = load_evaluator(prepare("swap_reduction", "embedded"))
+    assert isinstance(made, SwapReduction)
+    return made
+
+
+@pytest.fixture
+def judge(embedded: SwapReduction, session: Session, tmp_path: Path) -> Callable[..., Any]:
+    """Produce and score a program given as text and suffix, on two small cases or those named."""
+
+    def judged(
+        source: str, suffix: str, cases: Sequence[str] = ("toffoli_5_q20", "adder_4_q20")
+    ) -> tuple[Artifact, Score]:
+        suite = embedded_suite()
+        chosen = [case for case in suite.cases if case.id in cases]
+        embedded.__dict__["suite"] = replace(suite, cases=chosen)
+        program = tmp_path / f"program{suffix}"
+        program.write_text(source)
+        artifact = embedded.produce(program, session, "search")
+        return artifact, embedded.score(artifact, "search")
+
+    return judged
+
+
+@pytest.fixture
+def no_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the rules about Rust sources, so that what stands behind them is tried."""
+    monkeypatch.setattr(block, "broken_rule", lambda tokens: None)
+
+
+@pytest.fixture
+def host_file(tmp_path: Path) -> Path:
+    """A file of the host that a candidate must not see."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the answer")
+    return secret

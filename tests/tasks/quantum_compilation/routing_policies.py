@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmark import Artifact, Score
 from tasks.quantum_compilation.circuit import Circuit
 from tasks.quantum_compilation.swap_reduction import evaluator
 from tasks.quantum_compilation.topology import Topology
+
+Judge = Callable[..., tuple[Artifact, Score]]
+"""Produces and scores a program: see the fixture ``judge``."""
 
 TASK = Path(evaluator.__file__).parent
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import routing_policies as policies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_data import parity_files, read_case
@@ -15,9 +15,6 @@ from shared_data import parity_files, read_case
 from tasks.quantum_compilation.circuit import Circuit, Operation
 from tasks.quantum_compilation.replay import check_swap_trace
 from tasks.quantum_compilation.topology import Topology, grid, line
-
-sys.path.insert(0, str(Path(__file__).parent))
-import routing_policies as policies
 
 SMALL_SWAPS = 450
 """Cases up to this size are routed in this process; the whole suite is a slow test elsewhere."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import routing_policies as policies
 import typer
 from shared_data import parity_files, read_case
 from typer.testing import CliRunner
@@ -33,16 +34,13 @@ from tasks.quantum_compilation.topology import Topology, line
 
 qiskit = pytest.importorskip("qiskit", reason="qiskit is not installed (extra quantum)")
 
-sys.path.insert(0, str(Path(__file__).parent))
-import routing_policies as policies
-
 
 def routed_circuit(
     circuit: Circuit, topology: Topology, layout: Sequence[int], swaps: Sequence[Sequence[int]]
 ) -> Any:
     """What would run on the device: gates on physical qubits, and the SWAPs."""
     given = qiskit.qasm2.loads(qasm_text(circuit))
-    routed = qiskit.QuantumCircuit(topology.num_qubits)
+    routed = qiskit.QuantumCircuit(topology.num_qubits, circuit.num_clbits)
     place = list(layout)
     for step in greedy_schedule(circuit, topology, layout, swaps):
         if isinstance(step, list):
@@ -71,7 +69,8 @@ def check_with_qiskit(
     assert checker.property_set["is_swap_mapped"]
     without_swaps = PassManager([ElidePermutations()]).run(routed)
     given = qiskit.qasm2.loads(qasm_text(circuit))
-    expected = qiskit.QuantumCircuit(topology.num_qubits).compose(given, list(layout))
+    expected = qiskit.QuantumCircuit(topology.num_qubits, given.num_clbits)
+    expected.compose(given, list(layout), range(given.num_clbits), inplace=True)
     assert circuit_to_dag(without_swaps) == circuit_to_dag(expected)
 
 
@@ -160,20 +159,18 @@ def test_the_fourier_transform_is_one() -> None:
 def test_the_adder_adds() -> None:
     from qiskit.quantum_info import Statevector
 
-    bits, size = 2, 6
-    unitary = operator(generator.adder(bits), size)
-    for a in range(4):
-        for b in range(4):
-            for carry in range(2):
-                start = carry | sum(
-                    ((b >> i & 1) << 1 | (a >> i & 1) << 2) << 2 * i for i in (0, 1)
-                )
-                state = Statevector.from_int(start, 2**size).evolve(unitary)
-                total = a + b + carry
-                end = carry | sum(
-                    ((total >> i & 1) << 1 | (a >> i & 1) << 2) << 2 * i for i in (0, 1)
-                ) | (total >> 2) << 5  # fmt: skip
-                assert math.isclose(abs(state.data[end]), 1.0, abs_tol=1e-9), (a, b, carry)
+    unitary = operator(generator.adder(2), 6)
+
+    def basis_state(a: int, b: int, carry_in: int, carry_out: int) -> int:
+        """Qubits: carry in, then the bits of b and a in turn, then carry out."""
+        bits = [carry_in, b & 1, a & 1, b >> 1, a >> 1, carry_out]
+        return sum(bit << place for place, bit in enumerate(bits))
+
+    for a, b, carry in itertools.product(range(4), range(4), range(2)):
+        total = a + b + carry
+        end = basis_state(a, total & 3, carry, total >> 2)
+        state = Statevector.from_int(basis_state(a, b, carry, 0), 2**6).evolve(unitary)
+        assert math.isclose(abs(state.data[end]), 1.0, abs_tol=1e-9), (a, b, carry)
 
 
 def test_our_reader_and_qiskit_s_agree(mirror: Path) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
+import routing_policies as policies
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,9 +16,6 @@ from tasks.quantum_compilation.swap_reduction.rust_tokens import (
     check_balance,
     tokens,
 )
-
-sys.path.insert(0, str(Path(__file__).parent))
-import routing_policies as policies
 
 SCAFFOLD = (CRATE / CANDIDATE).read_text(encoding="utf-8")
 BODY = "pub struct CandidatePolicy;"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import tarfile
 from dataclasses import replace
 from fractions import Fraction
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import routing_policies as policies
 from matplotlib.figure import Figure
 from shared_data import parity_files, read_case
 
@@ -38,9 +38,6 @@ from tasks.quantum_compilation.swap_reduction.routing import Trials
 from tasks.quantum_compilation.swap_reduction.scoring import judge
 from tasks.quantum_compilation.swap_reduction.suite import Suite, official_suite
 from tasks.quantum_compilation.topology import Topology
-
-sys.path.insert(0, str(Path(__file__).parent))
-import routing_policies as policies
 
 TASK = "swap_reduction"
 SCORES = {"q20": 20001, "willow": 37381, "heron_fez": 47191}
