@@ -8,6 +8,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 demo: .venv/installed
 	$(BIN)/evoduet suite --initial --select cheap --workers 2 --out results/suite/demo.json
 	$(BIN)/evoduet plot cp26 tasks/mathematics/cp26/initial.py --out results/suite/cp26.png
+	rm -rf results/runs/demo
+	$(BIN)/evoduet run --task cp26 --method evoduet --model offline/perturb --iterations 10 \
+	  --candidates 4 --out results/runs/demo
 
 test: .venv/developing
 	$(BIN)/pytest -n 2 --dist worksteal

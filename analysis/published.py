@@ -113,8 +113,9 @@ class Published:
 
     @cached_property
     def anchor_ranges(self) -> dict[str, Range]:
-        """What the printed digits allow for the anchors, by task."""
-        return read_ranges(self.folder / "anchors_derived.csv")
+        """What the printed digits allow for the anchors, by task; empty without that file."""
+        path = self.folder / "anchors_derived.csv"
+        return read_ranges(path) if path.is_file() else {}
 
     @cached_property
     def scores(self) -> list[ScoreCell]:

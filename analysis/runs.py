@@ -7,7 +7,7 @@ finished, or that cannot be read, is named in the notes and left out of what it 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ DONE = ("finished", "budget")
 
 @dataclass(frozen=True)
 class Configuration:
-    """What is compared; ``settings`` names gate, rounds, queries and documents of EvoDuet."""
+    """What is compared; ``settings`` names the gate and numbers of EvoDuet, and what is unusual."""
 
     model: str
     n: int | None
@@ -199,17 +199,24 @@ def _configuration(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> C
         model=str(summary.get("model") or manifest["model"]),
         n=config.get("candidates"),
         method=method,
-        settings=_settings(config) if method.endswith("+evoduet") and config else "",
+        settings=" ".join(_settings(method.rpartition("+")[2], config)) if config else "",
     )
 
 
-def _settings(config: Mapping[str, Any]) -> str:
-    """What the paper varies within EvoDuet (Tables 1(b) and 6)."""
-    gate = config.get("gate")
-    if gate == "random":
-        gate = f"random p={config.get('gate_p')}"
-    numbers = (f"{name}={config.get(key)}" for name, key in _NUMBERS.items())
-    return " ".join((f"gate={gate}", *numbers))
+def _settings(retriever: str, config: Mapping[str, Any]) -> Iterator[str]:
+    """What else makes two runs of a method different: never an average over different gates."""
+    if retriever == "evoduet":
+        random = f" p={config.get('gate_p')}" if config.get("gate") == "random" else ""
+        yield f"gate={config.get('gate')}{random}"
+        yield from (f"{name}={config.get(key)}" for name, key in _NUMBERS.items())
+    if retriever in _SEARCHING:
+        yield f"search={config.get('search')}"
+    yield from (
+        f"{key}={config[key]}" for key, usual in _USUAL.items() if config.get(key, usual) != usual
+    )
+    yield from (f"{k}={v}" for k, v in sorted((config.get("scaffold_options") or {}).items()))
 
 
-_NUMBERS = {"R": "rounds", "J": "queries", "D": "retain"}
+_NUMBERS = {"R": "rounds", "J": "queries", "M": "per_query", "D": "retain"}
+_SEARCHING = ("evoduet", "joint", "sequential")
+_USUAL = {"rules": "official", "edit": "diff", "enforce_blocks": "off"}

@@ -196,7 +196,7 @@ class RunConfig(BaseModel):
     @model_validator(mode="after")
     def _replay_needs_a_cassette(self) -> RunConfig:
         if self.cassette is None and self.cassette_mode != "record":
-            raise ValueError(f"{self.cassette_mode} needs a file: give cassette")
+            raise ValueError(f"{self.cassette_mode} needs a recording: give --cassette FILE")
         return self
 
     @property
@@ -265,5 +265,6 @@ def make_config(file: Path | None = None, **options: Any) -> RunConfig:
         problem = error.errors()[0]
         key = ".".join(str(part) for part in problem["loc"])
         text = "unknown key" if problem["type"] == "extra_forbidden" else problem["msg"]
+        text = text.removeprefix("Value error, ")
         place = "" if file is None else str(file)
         raise ConfigProblem(": ".join(part for part in (place, key, text) if part)) from None

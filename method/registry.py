@@ -50,8 +50,8 @@ def _evox(config: RunConfig, task: PromptTask) -> Scaffold:
     require_package("skydiscover", "0.1.0")
     options = check_options(config.scaffold, config.scaffold_options)
     assert isinstance(options, EvoXOptions)
-    sampling = config.settings().sampling
-    return EvoX(task, EvoXSettings(config.settings().iterations, sampling, options, config.isolation))
+    run = config.settings()
+    return EvoX(task, EvoXSettings(run.iterations, run.sampling, options, config.isolation))
 
 
 def make_retriever(config: RunConfig, task: Task) -> Retriever:

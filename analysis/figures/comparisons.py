@@ -24,7 +24,7 @@ def profile_figure(
     name: str, title: str, columns: tuple[str, ...], groups: Sequence[Group]
 ) -> Drawn:
     """Share of values that reach tau, one panel a setting."""
-    section = profiles(f"{name}_data", columns, groups)
+    section = profiles(name, columns, groups)
     settings = list(dict.fromkeys(group.label[:SETTING] for group in in_order(groups)))
     methods = style.looks(group.method for group in groups)
     ncols = min(3, len(settings))
@@ -52,9 +52,9 @@ def _profiles(
     for method, points in curves.items():
         tau, share, lo, hi = np.array(points).T
         look = methods[method]
-        axes.step(tau, share, where="post", color=look.colour, ls=_line(methods, method), lw=1.4)
+        axes.plot(tau, share, color=look.colour, ls=_line(methods, method), lw=1.4)
         if len(curves) <= CROWDED:
-            axes.fill_between(tau, lo, hi, step="post", color=look.colour, alpha=0.15, lw=0)
+            axes.fill_between(tau, lo, hi, color=look.colour, alpha=0.15, lw=0)
     model, n = setting
     axes.axvline(100, color=MUTED, lw=0.6)
     axes.set(xlim=(0, TAUS[-1]), ylim=(0, 1), title=f"{model}, N = {n}",
@@ -80,10 +80,11 @@ def ranks_figure(name: str, title: str, columns: tuple[str, ...], groups: Sequen
     ordered, _, values = matrix(groups)
     names = [_full_name(group) for group in ordered]
     found = ranking(names, values)
-    figure = style.new_figure(7.6, 1.2 + 0.22 * (len(names) // 2 + 1) + 0.12 * len(names))
+    rows = 2.5 + 0.35 * len(cliques(found)) + -(-len(names) // 2)
+    figure = style.new_figure(7.6, 0.5 + 0.25 * rows)
     _diagram(figure.subplots(), found)
     figure.suptitle(title, fontsize=8.5, x=0.01, ha="left")
-    return Drawn(name, style.pictures(figure), [ranks(f"{name}_data", columns, groups).table])
+    return Drawn(name, style.pictures(figure), [ranks(name, columns, groups).table])
 
 
 def _full_name(group: Group) -> str:

@@ -99,7 +99,9 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def pictures(figure: Figure) -> dict[str, bytes]:
-    """The figure in every format."""
+    """The figure in every format, laid out once so that all agree."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
     found = {}
     for suffix, metadata in _FORMATS.items():
         stream = io.BytesIO()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from analysis import published_statistics, run_curves, run_statistics
-from analysis.anchors import Range, read_ranges
+from analysis.anchors import Range
 from analysis.output import CsvFile
 from analysis.published import Published
 from analysis.runs import read_study
@@ -47,12 +47,6 @@ def run_files(folder: Path, ranges: dict[str, Range]) -> tuple[dict[str, str], S
     sections = (*run_statistics.sections(study, ranges), *run_curves.sections(curves))
     table = run_statistics.runs_table(study)
     return {"runs.csv": table.text(), **_statistics("runs_statistics", sections, notes)}, notes
-
-
-def known_ranges(data: Published) -> dict[str, Range]:
-    """Anchor ranges, empty where the folder of published numbers has none."""
-    path = data.folder / "anchors_derived.csv"
-    return read_ranges(path) if path.is_file() else {}
 
 
 def _statistics(page: str, sections: Sequence[Section], notes: Sequence[str]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -37,7 +36,7 @@ def figures(
     The same data give the same bytes. Names: fig3, fig4, fig6, fig7, profile, ranks; with `--runs`
     also runs_anytime, runs_search_score, runs_profile, runs_ranks.
 
-    Examples: `evoduet figures --out results/figures`, `evoduet figures --out /tmp/f --only fig3 fig6`
+    Examples: `evoduet figures --out results/figures`, `evoduet figures --out figs --only fig3 fig6`
     """
     if more and not only:
         raise UsageProblem(f"{more[0]}: write --only before the names of figures")
@@ -47,9 +46,10 @@ def figures(
 
         names = choose([*(only or ()), *(more or ())], runs=runs is not None)
         published = open_published(data, anchors, out)
-        written: list[Path] = []
+        content: dict[str, str | bytes] = {}
         for drawn in draw(names, published, runs):
-            written += write_files(out, files(drawn))
+            content |= files(drawn)
+        written = write_files(out, content)
     if as_json:
         print_json({"out": str(out), "files": [path.name for path in written]})
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -48,12 +48,13 @@ def tables(
     with usage_problems():
         from analysis.comparison import by_setting, pairs
         from analysis.output import write_files
-        from analysis.tables.build import known_ranges, published_files, run_files
+        from analysis.tables.build import published_files, run_files
 
         published = open_published(data, anchors, out)
-        files, notes = published_files(published), ()
+        files = published_files(published)
+        notes: Sequence[str] = ()
         if runs is not None:
-            own, notes = run_files(runs, known_ranges(published))
+            own, notes = run_files(runs, published.anchor_ranges)
             files |= own
         headline = by_setting(pairs(published))
         written = write_files(out, files)

@@ -19,6 +19,9 @@ _QUOTA = re.compile(
 
 _KEY = re.compile(r"api[ _]key[ _]not[ _]valid|api_key_invalid|invalid[ _]api[ _]key", re.I)
 _MODERATION = re.compile(r"moderation|flagged|content[ _]policy|safety", re.IGNORECASE)
+_GARBLED = re.compile(r"unable to get json response|error converting to valid response", re.I)
+"""litellm's words for a body that is not an answer, under whatever status it reports it."""
+
 _RETRY_DELAY = re.compile(r"retry-?delay\W+(\d+(?:\.\d+)?)s", re.IGNORECASE)
 _PREFIXES = re.compile(r"\A(?:(?:litellm\.)?\w+(?:Error|Exception)(?: - |: ))+")
 
@@ -34,7 +37,7 @@ def as_failure(error: Exception, secrets: Secrets, wall_clock_s: float) -> CallF
         return CallFailed(message, "refused")
     if status == 429 and not _QUOTA.search(text):
         return CallFailed(message, "transport", retry=True, retry_after=_pause(error, text))
-    if status in (408, 409) or status >= 500:
+    if status in (200, 408, 409) or status >= 500 or _GARBLED.search(text):
         return CallFailed(message, "transport", retry=True, retry_after=_pause(error, text))
     return CallFailed(message, _final(status, text))
 
@@ -61,8 +64,10 @@ def _message(error: Exception, status: object, secrets: Secrets) -> str:
 
 def _pause(error: Exception, text: str) -> float | None:
     """Seconds the server asked for: its header, or the delay that Google puts into the body."""
-    headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
-    seconds = read_retry_after(headers.get("retry-after"))
+    headers: Any = getattr(error, "litellm_response_headers", None)
+    headers = headers or getattr(getattr(error, "response", None), "headers", None) or {}
+    lower = {str(name).lower(): str(value) for name, value in headers.items()}
+    seconds = read_retry_after(lower.get("retry-after"))
     if seconds is not None:
         return seconds
     written = _RETRY_DELAY.search(text)

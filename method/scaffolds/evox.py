@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -69,6 +69,7 @@ class EvoX:
         self._task = task
         self._settings = settings
         self._programs: dict[str, Program] = {}
+        self._digests: dict[str, str] = {}
         self._in_force: list[Strategy] = []
         self._since: list[str] = []
         self._events: list[Mapping[str, Any]] = []
@@ -90,13 +91,13 @@ class EvoX:
             self._labels = await self._writer.write_guides(llm, seed.code)
         else:
             self._labels = default_guides()
-        self._programs = {seed.id: seed}
+        self._enter(seed)
         first = Strategy(0, first_strategy())
         self._put_in_force(first, [seed.id], check=False)
         self._scores.take(first.code, seed.search_score, 0, self._statistics())
 
     async def select(self, t: int) -> Selection:
-        choice = self._unless_it_fails(self._sample)
+        choice = self._choose()
         names = list(dict.fromkeys(choice["context"]))[:CONTEXT]
         chosen = [self._programs[name] for name in names]
         parent, kind = self._programs[choice["parent"]], choice["label"]
@@ -115,7 +116,7 @@ class EvoX:
     async def insert(self, t: int, child: Program, selection: Selection) -> InsertResult:
         best = self._best()
         before = self._active.kept
-        self._programs[child.id] = child
+        self._enter(child)
         self._since.append(child.id)
         try:
             self._call("add", program=as_fields(child, self._labels))
@@ -170,8 +171,19 @@ class EvoX:
         assert self._host is not None
         return self._host.call(name, **arguments)
 
+    def _choose(self) -> Mapping[str, Any]:
+        """Parent and context of the next iteration, from the first strategy that gives them."""
+        why = ""
+        for _ in range(len(self._in_force) + 1):
+            try:
+                return self._sample()
+            except StrategyFailed as failure:
+                why = str(failure)
+            self._roll_back(why)
+        raise HostBroken(f"EvoX's first strategy fails: {why}")
+
     def _sample(self) -> Mapping[str, Any]:
-        """Parent and context of the next iteration, checked."""
+        """What the strategy in force chooses, checked."""
         choice = self._call("sample", count=CONTEXT)
         try:
             names = [choice["parent"], *choice["context"]]
@@ -192,8 +204,7 @@ class EvoX:
         kept: dict[str, None] = {}
         try:
             for name, value in rows:
-                program = self._programs[name]
-                if value != digest(program.code, metrics_of(program)):
+                if value != self._digests[name]:
                     raise StrategyFailed("the strategy changed the metrics or source of a program")
                 kept[name] = None
         except (KeyError, TypeError, ValueError):
@@ -201,16 +212,6 @@ class EvoX:
         if not kept:
             raise StrategyFailed("the strategy holds no program")
         return list(kept)
-
-    def _unless_it_fails(self, action: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
-        """What the strategy answers, or, rolled back, what the one before it does."""
-        for _ in range(len(self._in_force) + 1):
-            try:
-                return action()
-            except StrategyFailed as failure:
-                why = str(failure)
-            self._roll_back(why)
-        raise HostBroken(f"EvoX's first strategy fails: {why}")
 
     def _put_in_force(self, strategy: Strategy, names: Iterable[str], check: bool) -> None:
         """Start a process with the strategy and give it programs. Raises ``StrategyFailed``."""
@@ -259,6 +260,10 @@ class EvoX:
                     raise HostBroken(f"EvoX's first strategy fails: {failure}") from None
                 why = str(failure)
                 self._in_force.append(earlier)
+
+    def _enter(self, program: Program) -> None:
+        self._programs[program.id] = program
+        self._digests[program.id] = digest(program.code, metrics_of(program))
 
     def _in_order(self, names: set[str]) -> list[str]:
         """Oldest first."""

@@ -67,7 +67,7 @@ def test_a_run_that_cannot_start_leaves_nothing_behind(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"cassette_mode": "replay"}, "replay needs a file"),
+        ({"cassette_mode": "replay"}, "^replay needs a recording: give --cassette FILE"),
         ({"client": {"api_base": "localhost:8000"}}, "client.api_base.*http"),
         ({"client": {"api_base": "https://me:secret@x.org/v1"}}, "keys go into the environment"),
         ({"web": {"api_base": "https://x.org/?key=secret"}}, "keys go into the environment"),

@@ -13,7 +13,6 @@ from benchmark import provenance
 from benchmark.evaluator import (
     ATTACHMENT_CHARS,
     BuildFailed,
-    Completed,
     Crashed,
     OutOfMemory,
     Sandbox,
@@ -32,20 +31,25 @@ BUILD_S = 180.0
 BUILD_MEMORY_MB = 4096
 MAX_PROGRAM_MB = 64
 
+OWN_PART_FAILED = 97
 # Unpacks the crate, and lets cargo write into the private folder only. What it says goes to
-# standard output, which is kept whole.
-_SCRIPT = (
-    'tar -xf crate.tar && export CARGO_HOME="$PWD/cargo-home" && '
-    'exec "$0" build --release --offline --locked --quiet 2>&1'
-)
+# standard output, which is kept whole. Our own crates come first: when they do not build, it is
+# not the policy's fault.
+_SCRIPT = f"""
+tar -xf crate.tar || exit {OWN_PART_FAILED}
+export CARGO_HOME="$PWD/cargo-home"
+set -- build --release --offline --locked --quiet
+"$0" "$@" -p ndarray -p rand_pcg -p rustworkx-core 2>&1 || exit {OWN_PART_FAILED}
+exec "$0" "$@" 2>&1
+"""
 
 
 def build_router(source: str, sandbox: Sandbox) -> Path:
     """The router made of the crate and the policy in ``source``.
 
     Raises :class:`~benchmark.evaluator.Invalid` for a source that breaks the rules,
-    :class:`BuildFailed` when it does not compile, and
-    :class:`~benchmark.evaluator.Unavailable` where there is no Rust.
+    :class:`BuildFailed` when it does not compile, :class:`~benchmark.evaluator.Unavailable` where
+    there is no Rust, and ``RuntimeError`` where our own part does not build.
     """
     scaffold = (CRATE / CANDIDATE).read_text(encoding="utf-8")
     candidate, offset = spliced(source, scaffold)
@@ -91,8 +95,10 @@ def _compile(files: dict[str, bytes], tools: Toolchain, offset: int, sandbox: Sa
         )
     except (TimedOut, OutOfMemory, Crashed) as failure:
         raise BuildFailed(f"the compiler {failure}") from None
+    if done.returncode == OWN_PART_FAILED:
+        raise RuntimeError(f"our own crates do not build here: {_readable(done.stdout)[:500]}")
     if done.returncode != 0:
-        raise _failure(done, offset)
+        raise _failure(_readable(done.stdout), offset)
     program = done.outputs.get(PROGRAM, b"")
     if not 0 < len(program) <= MAX_PROGRAM_MB << 20:
         raise BuildFailed(f"the compiler made no program, or one larger than {MAX_PROGRAM_MB} MiB")
@@ -113,9 +119,12 @@ _ERROR = re.compile(r"^error(?:\[E\d+\])?: .*", re.MULTILINE)
 _PLACE = re.compile(rf"(?<=--> {re.escape(CANDIDATE)}:)(\d+)")
 
 
-def _failure(done: Completed, offset: int) -> BuildFailed:
-    said = done.stdout.decode("utf-8", errors="replace")
-    said = "".join(letter for letter in said if letter == "\n" or letter.isprintable())
+def _readable(output: bytes) -> str:
+    text = output.decode("utf-8", errors="replace")
+    return "".join(letter for letter in text if letter == "\n" or letter.isprintable())
+
+
+def _failure(said: str, offset: int) -> BuildFailed:
     first = _ERROR.search(said)
     place = _PLACE.search(said, first.start()) if first else None
     reason = first[0][:300] if first else "see the compiler's message"

@@ -156,6 +156,39 @@ def test_passing_faults_are_tried_again_with_growing_jittered_pauses(fault: str)
     assert answer.cost_usd is None  # a lost answer may have been paid for
 
 
+ROUTES = (
+    "hosted_vllm/local-model",
+    "openrouter/qwen/qwen3.5-9b",
+    "anthropic/claude-sonnet-4-5",
+    "gemini/gemini-3.8-flash",
+)
+"""litellm speaks to these in other ways than to ``openai/``."""
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_other_routes_fail_alike(route: str) -> None:
+    for fault, reply in FAULTS.items():
+        if fault == "no choices":  # a body of another protocol
+            continue
+        answer, server, _ = one(in_turn(reply), name=route, retries=1)
+        assert (answer.error_kind, len(server.seen)) == ("transport", 2), fault
+    for case, (status, body, kind) in REFUSALS.items():
+        answer, server, _ = one(in_turn(Reply(body, status)), name=route)
+        assert (answer.error_kind, len(server.seen)) == (kind, 1), case
+        assert KEY not in (answer.error or "")
+    busy = Reply(failure("slow down"), 429, {"Retry-After": "7"})
+    _, _, sleeps = one(in_turn(busy), name=route, retries=1)
+    assert 7 <= sleeps[0] <= 8
+
+
+@pytest.mark.parametrize("route", ROUTES[:2])
+def test_other_routes_report_costs(route: str) -> None:
+    usage = {"prompt_tokens": 1000, "completion_tokens": 500, "total_tokens": 1500, "cost": 0.25}
+    answer, server, _ = one(in_turn(Reply(chat(usage=usage))), name=route)
+    assert (answer.text, answer.cost_usd, answer.cost_source) == ("hello", 0.25, "provider")
+    assert server.seen[0].headers["authorization"] == f"Bearer {KEY}"
+
+
 def test_a_stall_ends_at_the_wall_clock() -> None:
     started = time.monotonic()
     answer, _, _ = one(in_turn(Reply(fault="stall")), timeout_s=0.7, retries=1)

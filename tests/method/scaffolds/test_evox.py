@@ -40,7 +40,6 @@ from method.scaffolds.native_population import program_id
 
 pytestmark = needs("skydiscover", "0.1.0")
 
-IMPATIENT = CallLimits(cpu_s=1.0, wall_s=1.5)
 LABELS = {"diverge": "do otherwise", "refine": "do better"}
 
 
@@ -292,11 +291,19 @@ def rising_after(start: int) -> Score:
 def test_waiting_is_ended_by_the_wall_clock(isolation: str) -> None:
     launcher_of(isolation)
     model = ScriptedStrategist([misbehaving("import time\ntime.sleep(600)", since=12)])
+    made, log = evox(window=2, isolation=isolation), Log()
+
+    def lose_patience(t: int, selection: Selection, events: list[Any]) -> None:
+        log(t, selection, events)
+        if t == 12:  # not before: a busy machine takes its time to load a strategy
+            assert made._host is not None
+            made._host._limits = CallLimits(wall_s=1.0)
+
     started = time.monotonic()
-    made = evox(limits=IMPATIENT, window=2, isolation=isolation)
-    log = run(made, model, 13, score=rising_after(3))
-    assert log.reasons("rolled_back") == ["the strategy took too long (allowed are 1 s)"]
-    assert time.monotonic() - started < 60
+    wait_for(drive(made, 13, model, score=rising_after(3), after=lose_patience))
+    wait_for(made.close())
+    assert log.reasons("rolled_back") == ["the strategy took too long (allowed are 5 s)"]
+    assert time.monotonic() - started < 300
 
 
 def test_several_bad_strategies_fall_back_one_after_the_other() -> None:

@@ -20,9 +20,7 @@ class LookAhead(Sequence[Pair]):
     started from are no longer there.
     """
 
-    def __init__(
-        self, nodes: Sequence[Node], missing: Sequence[int], front: Iterable[int]
-    ) -> None:
+    def __init__(self, nodes: Sequence[Node], missing: Sequence[int], front: Iterable[int]) -> None:
         self._nodes = nodes
         self._missing = missing
         self._left: dict[int, int] = {}
