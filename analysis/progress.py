@@ -17,6 +17,8 @@ from benchmark.ndg import ndg
 SCHEMA = "evoduet.trace/1"
 AXES = ("iterations", "evaluations", "llm_calls", "tokens", "usd", "seconds")
 """What progress is drawn against; tokens are prompt and completion, seconds are wall clock."""
+COUNTS = AXES[:4]
+"""Axes on which costs are whole numbers."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from analysis.output import CsvFile, Value
-from analysis.progress import AXES, Progress, read_progress
+from analysis.progress import AXES, COUNTS, Progress, read_progress
 from analysis.rows import DataProblem
 from analysis.runs import LABELS, Configuration, Study
 from analysis.statistics.anytime import WAITS, mean_curve, runtime_distribution, wait
@@ -64,7 +64,7 @@ def anytime(curves: Curves) -> Section:
             known = [progress.curves[axis] for progress in mine if axis in progress.curves]
             if len(known) < len(mine):
                 continue
-            grid, values = mean_curve(known)
+            grid, values = mean_curve(known, whole=axis in COUNTS)
             for cost, value in zip(grid.tolist(), values.tolist(), strict=True):
                 rows.append((*config.label, task, measure, axis, cost, value, len(known)))
     return Section(

@@ -214,6 +214,8 @@ def _settings(retriever: str, config: Mapping[str, Any]) -> Iterator[str]:
     yield from (
         f"{key}={config[key]}" for key, usual in _USUAL.items() if config.get(key, usual) != usual
     )
+    if config.get("variant") not in (None, "official"):
+        yield f"variant={config['variant']}"
     yield from (f"{k}={v}" for k, v in sorted((config.get("scaffold_options") or {}).items()))
 
 

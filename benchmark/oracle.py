@@ -16,7 +16,6 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -158,6 +157,8 @@ def _between_separators(text: str) -> list[str]:
 
 
 def _document(head: str, body: str, place: str) -> OracleDocument:
+    import yaml  # not every command reads documents
+
     try:
         declared = _Head.model_validate(yaml.safe_load(head))
     except yaml.YAMLError as error:

@@ -172,22 +172,27 @@ class Engine:
         Raises :class:`InvalidSeed`, :class:`EvaluatorUnavailable`, :class:`Stopped`, and what
         :class:`~method.ports.Ports` raises.
         """
+        try:
+            await self._start()
+            status = await self._iterations()
+            if self.best is not None and self.subject.held_out:
+                await self.ports.report(self.done, self.best.id, self.best.code)
+            self.ports.journal.commit()
+            return status
+        finally:
+            await self.scaffold.close()
+
+    async def _iterations(self) -> str:
         database = SearchDatabase(self.rules)
-        await self._start()
-        status = "finished"
         for t in range(1, self.settings.iterations + 1):
             self._check_stop()
             if self.ports.budget.reached and self.ports.holds("iteration_done", (t,)) is None:
-                status = "budget"
-                break
+                return "budget"
             await self._iterate(t, database)
             self.done = t
         if self.cache is not None:
             self.cache.rebuild(database)
-        if self.best is not None and self.subject.held_out:
-            await self.ports.report(self.done, self.best.id, self.best.code)
-        self.ports.journal.commit()
-        return status
+        return "finished"
 
     async def _start(self) -> None:
         result, _ = await self.ports.evaluate(0, 0, 0, self.subject.x0)

@@ -79,6 +79,8 @@ class Ports:
         self._failures = 0
         self._counts: Counter[tuple[Any, ...]] = Counter()
         self._closed = {e.data["t"] for e in journal.events if e.name == "iteration_done"}
+        if any(event.name == "iteration_selected" for event in journal.events):
+            self._closed.add(0)  # the start of the scaffold is over
         self._known: dict[tuple[Any, ...], Event] = {}
         self._started: set[tuple[Any, ...]] = set()
         for event in journal.events:

@@ -268,8 +268,16 @@ def _new_manifest(
         "task_version": task.declared.version,
         "isolation": evaluator.isolation,
         "prompts": prompt_versions(),
-        "version": metadata.version("evoduet"),
+        "versions": _versions(),
     }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in ("evoduet", "openevolve", "skydiscover", "litellm", "tavily-python"):
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
 
 
 async def _with_signals(engine: Engine) -> str:

@@ -13,6 +13,7 @@ from analysis.published import Published
 from analysis.rows import DataProblem
 from analysis.run_curves import Curves, read_curves
 from analysis.runs import LABELS, Study, read_study
+from analysis.summaries import matrix
 
 
 def _profile(data: Published) -> Drawn:
@@ -62,7 +63,10 @@ def _own_profile(own: Own) -> Drawn | None:
 def _own_ranks(own: Own) -> Drawn | None:
     groups = run_statistics.groups(own.study)
     title = "Mean ranks of own runs; bars join what does not differ (Nemenyi)"
-    return comparisons.ranks_figure("runs_ranks", title, LABELS, groups) if groups else None
+    _, tasks, _ = matrix(groups)
+    if len(groups) < 2 or not tasks:
+        return None
+    return comparisons.ranks_figure("runs_ranks", title, LABELS, groups)
 
 
 RUNS: dict[str, Callable[[Own], Drawn | None]] = {

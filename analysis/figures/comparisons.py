@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.figures import style
+from analysis.figures.naming import Label, full_names, method_names
 from analysis.figures.style import INK, LINES, MUTED, Drawn, Look
 from analysis.statistics.profiles import TAUS
 from analysis.statistics.ranks import Ranking, ranking
@@ -26,28 +27,35 @@ def profile_figure(
     """Share of values that reach tau, one panel a setting."""
     section = profiles(name, columns, groups)
     settings = list(dict.fromkeys(group.label[:SETTING] for group in in_order(groups)))
-    methods = style.looks(group.method for group in groups)
+    names = method_names(group.label for group in in_order(groups))
+    methods = style.looks(names.values())
     ncols = min(3, len(settings))
     nrows = -(-len(settings) // ncols)
-    figure = style.new_figure(3.2 * ncols, 2.5 * nrows + 0.4)
+    handles = _handles(methods)
+    legend_columns = 2 if max(map(len, methods)) < 40 else 1
+    legend_rows = -(-len(handles) // legend_columns)
+    figure = style.new_figure(max(5.0, 3.2 * ncols), 2.5 * nrows + 0.3 + 0.16 * legend_rows)
     panels = figure.subplots(nrows, ncols, sharex=True, sharey=True, squeeze=False)
     for axes, setting in zip(panels.flat, settings, strict=False):
-        _profiles(axes, setting, section, methods)
+        _profiles(axes, setting, section, names, methods)
     for axes in panels.flat[len(settings) :]:
         axes.set_visible(False)
-    handles = _handles(methods)
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(handles)))
+    figure.legend(handles=handles, loc="outside lower center", ncols=legend_columns)
     figure.suptitle(title, fontsize=8.5, x=0.01, ha="left")
     return Drawn(name, style.pictures(figure), [section.table])
 
 
 def _profiles(
-    axes: Axes, setting: Sequence[object], section: Section, methods: dict[str, Look]
+    axes: Axes,
+    setting: Sequence[object],
+    section: Section,
+    names: dict[Label, str],
+    methods: dict[str, Look],
 ) -> None:
     rows = [row for row in section.table.rows if list(row[:SETTING]) == list(setting)]
     curves: dict[str, list[list[float]]] = {}
     for row in rows:
-        method = " ".join(str(part) for part in row[SETTING:-4] if part)
+        method = names[tuple(row[:-4])]
         curves.setdefault(method, []).append([float(str(value)) for value in row[-4:]])
     for method, points in curves.items():
         tau, share, lo, hi = np.array(points).T
@@ -78,18 +86,14 @@ def _handles(methods: dict[str, Look]) -> list[Any]:
 def ranks_figure(name: str, title: str, columns: tuple[str, ...], groups: Sequence[Group]) -> Drawn:
     """Critical-difference diagram: mean ranks, and bars over methods that do not differ."""
     ordered, _, values = matrix(groups)
-    names = [_full_name(group) for group in ordered]
+    full = full_names(group.label for group in ordered)
+    names = [full[group.label] for group in ordered]
     found = ranking(names, values)
     rows = 2.5 + 0.35 * len(cliques(found)) + -(-len(names) // 2)
     figure = style.new_figure(7.6, 0.5 + 0.25 * rows)
     _diagram(figure.subplots(), found)
     figure.suptitle(title, fontsize=8.5, x=0.01, ha="left")
     return Drawn(name, style.pictures(figure), [ranks(name, columns, groups).table])
-
-
-def _full_name(group: Group) -> str:
-    model, n = group.label[:SETTING]
-    return f"{group.method}, {model}, N = {n}"
 
 
 def _diagram(axes: Axes, found: Ranking) -> None:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.figures import style
+from analysis.figures.naming import full_names
 from analysis.figures.style import LINES, Drawn, Look
 from analysis.output import CsvFile, Value
-from analysis.progress import Progress
+from analysis.progress import COUNTS, Progress
 from analysis.run_curves import EVALUATIONS, Curves, cells
 from analysis.runs import LABELS, Configuration
-from analysis.statistics.anytime import GRID
+from analysis.statistics.anytime import costs_up_to
 from analysis.statistics.scores import Array
 
 if TYPE_CHECKING:
@@ -25,13 +26,6 @@ SHOWN = {
     "usd": "USD",
     "seconds": "wall clock, s",
 }
-
-
-def name_of(config: Configuration) -> str:
-    """A configuration in a legend."""
-    n = "" if config.n is None else f", N = {config.n}"
-    settings = f", {config.settings}" if config.settings else ""
-    return f"{config.method}, {config.model}{n}{settings}"
 
 
 def common_tasks(curves: Curves) -> list[str]:
@@ -52,8 +46,9 @@ def anytime_figure(curves: Curves) -> Drawn | None:
         key[:2]: mine for key, mine in cells(curves).items() if key[2] == "ndg" and key[1] in tasks
     }
     configs = sorted({config for config, _ in by_cell}, key=lambda config: config.key)
-    looks = style.looks(map(name_of, configs))
-    figure = style.new_figure(8.4, 5.6)
+    names = full_names(config.label for config in configs)
+    looks = style.looks(names.values())
+    figure = style.new_figure(8.4, 5.2 + 0.16 * len(configs))
     rows: list[tuple[Value, ...]] = []
     for axes, (axis, label) in zip(figure.subplots(2, 2, sharey=True).flat, SHOWN.items(),
                                    strict=True):  # fmt: skip
@@ -63,12 +58,13 @@ def anytime_figure(curves: Curves) -> Drawn | None:
             if found is None:
                 continue
             grid, values = found
-            _line(axes, grid, values, looks[name_of(config)], place, name_of(config))
+            name = names[config.label]
+            _line(axes, grid, values, looks[name], place, name)
             rows += [(*config.label, axis, float(c), float(v), len(tasks))
                      for c, v in zip(grid, values, strict=True)]  # fmt: skip
         axes.set(xlabel=label, ylabel="mean NDG, %", xlim=(0, None))
     handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    figure.legend(handles, labels, loc="outside lower center")
     title = f"NDG of the best so far, mean over {len(tasks)} tasks and their runs"
     figure.suptitle(title, fontsize=8.5, x=0.01, ha="left")
     data = CsvFile("runs_anytime_data", (*LABELS, "axis", "cost", "mean_ndg", "n_tasks"), rows)
@@ -85,7 +81,8 @@ def mean_over_tasks(
     everyone = [progress for mine in by_task.values() for progress in mine]
     if not all(axis in progress.curves for progress in everyone):
         return None
-    grid = np.linspace(0.0, min(p.curves[axis].spent for p in everyone), GRID)
+    end = min(progress.curves[axis].spent for progress in everyone)
+    grid = costs_up_to(end, whole=axis in COUNTS)
     means = [np.mean([p.curves[axis].at(grid) for p in mine], axis=0) for mine in by_task.values()]
     result: Array = np.mean(means, axis=0)
     return grid, result
@@ -99,10 +96,11 @@ def search_score_figure(curves: Curves) -> Drawn | None:
             by_task.setdefault(task, {})[config] = mine
     if not by_task:
         return None
-    looks = style.looks(name_of(config) for mine in by_task.values() for config in mine)
+    names = full_names(config.label for mine in by_task.values() for config in mine)
+    looks = style.looks(names.values())
     ncols = min(3, len(by_task))
     nrows = -(-len(by_task) // ncols)
-    figure = style.new_figure(3.0 * ncols, 2.5 * nrows + 0.5)
+    figure = style.new_figure(max(5.0, 3.0 * ncols), 2.5 * nrows + 0.1 + 0.16 * len(names))
     panels = figure.subplots(nrows, ncols, squeeze=False)
     rows: list[tuple[Value, ...]] = []
     handles: dict[str, Any] = {}
@@ -110,9 +108,9 @@ def search_score_figure(curves: Curves) -> Drawn | None:
         for config, mine in sorted(configs.items(), key=lambda item: item[0].key):
             found = mean_over_tasks({task: mine}, EVALUATIONS)
             assert found is not None  # evaluations are always known
-            place = list(looks).index(name_of(config))
-            line = _line(axes, *found, looks[name_of(config)], place, name_of(config))
-            handles.setdefault(name_of(config), line)
+            name = names[config.label]
+            line = _line(axes, *found, looks[name], list(looks).index(name), name)
+            handles.setdefault(name, line)
             rows += [(*config.label, task, float(c), float(v))
                      for c, v in zip(*found, strict=True)]  # fmt: skip
         axes.set(title=task, xlabel="evaluations", ylabel="search score (not NDG)")

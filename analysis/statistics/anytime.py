@@ -16,6 +16,7 @@ WAITS = (50.0, 80.0, 95.0, 100.0)
 """Levels whose waiting time is estimated."""
 
 GRID = 101
+"""Points of a mean curve."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,15 @@ class Curve:
         return float(self.cost[met[0]]) if len(met) else None
 
 
-def mean_curve(curves: Sequence[Curve], points: int = GRID) -> tuple[Array, Array]:
+def costs_up_to(end: float, *, whole: bool) -> Array:
+    """Costs from 0 to ``end``, about :data:`GRID` of them; whole numbers where costs are counts."""
+    grid: Array = np.linspace(0.0, end, GRID) if end > 0 else np.zeros(1)
+    return np.unique(np.floor(grid + 1e-9)) if whole else grid
+
+
+def mean_curve(curves: Sequence[Curve], *, whole: bool) -> tuple[Array, Array]:
     """Costs and the mean of the curves there, up to the cost that all of them have spent."""
-    end = min(curve.spent for curve in curves)
-    grid = np.linspace(0.0, end, points) if end > 0 else np.zeros(1)
+    grid = costs_up_to(min(curve.spent for curve in curves), whole=whole)
     result: Array = np.mean([curve.at(grid) for curve in curves], axis=0)
     return grid, result
 

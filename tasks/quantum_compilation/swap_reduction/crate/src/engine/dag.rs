@@ -8,7 +8,7 @@ use crate::candidate::{DagNodeKind, PolicyDagData, PolicyDagNodeData};
 use crate::engine::circuit::{topological_order, Circuit, Operation};
 
 /// Walk the operations in topological order and make nodes of them.
-pub fn build(circuit: &Circuit) -> PolicyDagData {
+pub(crate) fn build(circuit: &Circuit) -> PolicyDagData {
     let mut owner: Vec<Option<usize>> = vec![None; circuit.num_qubits];
     let mut dag = PolicyDagData {
         num_logical_qubits: circuit.num_qubits,

@@ -17,7 +17,7 @@ const MAX_SWAPS_WITHOUT_PROGRESS: usize = 1000;
 type Swap = (usize, usize);
 
 /// The state of one routing run. `forced` counts how often the release valve had to help.
-pub struct Run<'a> {
+pub(crate) struct Run<'a> {
     dag: &'a PolicyDagData,
     target: &'a RoutingTarget,
     layout: Layout,
@@ -34,7 +34,7 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub fn new(dag: &'a PolicyDagData, target: &'a RoutingTarget, layout: &[usize]) -> Self {
+    pub(crate) fn new(dag: &'a PolicyDagData, target: &'a RoutingTarget, layout: &[usize]) -> Self {
         let count = dag.nodes.len();
         let gates = (0..count).filter(|&id| pair_of(dag, id).is_some());
         Run {
@@ -59,7 +59,11 @@ impl<'a> Run<'a> {
     }
 
     /// Execute everything. Fails when the policy names no coupling.
-    pub fn route<P: Policy>(&mut self, policy: &mut P, seed: u64) -> Result<(), RouterError> {
+    pub(crate) fn route<P: Policy>(
+        &mut self,
+        policy: &mut P,
+        seed: u64,
+    ) -> Result<(), RouterError> {
         let mut rng = RngState::new(seed);
         let dag = self.dag;
         self.execute(&dag.first_layer);

@@ -14,7 +14,7 @@ const MOVE_PROBABILITY: f64 = 0.25;
 
 /// How often to try, and the seed of everything random.
 #[derive(Debug, Clone, Copy)]
-pub struct Trials {
+pub(crate) struct Trials {
     pub seed: u64,
     pub layouts: usize,
     pub runs: usize,
@@ -22,7 +22,7 @@ pub struct Trials {
 
 /// The best run: where it began, its SWAPs, how often the release valve fired in it.
 #[derive(Debug)]
-pub struct Routing {
+pub(crate) struct Routing {
     pub initial_layout: Vec<usize>,
     pub swaps: Vec<(usize, usize)>,
     pub forced: usize,
@@ -31,7 +31,7 @@ pub struct Routing {
 /// Ask the policy for a layout, vary it, run each several times, keep the fewest SWAPs.
 ///
 /// Each run has a clone of the policy as it was after it had chosen the layout.
-pub fn route<P: Policy>(
+pub(crate) fn route<P: Policy>(
     dag: &PolicyDagData,
     target: &RoutingTarget,
     mut policy: P,
