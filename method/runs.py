@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import signal
 import time
 from collections.abc import Callable, Mapping
@@ -330,7 +331,7 @@ def summarise(folder: Path) -> dict[str, Any]:
         "x0": {"search_score": seed["search_score"], "objective": seed["objective"]},
         "usage": usage_by_purpose(calls),
         "search_usage": search_usage(searches),
-        "cost_usd": sum(cost for cost in costs if cost is not None)
+        "cost_usd": math.fsum(cost for cost in costs if cost is not None)
         if any(cost is not None for cost in costs)
         else None,
         "unpriced_calls": sum(cost is None for cost in costs),

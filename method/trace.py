@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -132,6 +133,7 @@ def check_trace(records: Iterable[Mapping[str, Any]]) -> None:
 def usage_by_purpose(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
     """Calls, tokens and cost of model calls; unknown tokens count 0, unknown cost is counted."""
     found: dict[str, dict[str, Any]] = {}
+    costs: dict[str, list[float]] = {}
     for event in events:
         answer, purpose = event.data["answer"], event.data["purpose"]
         row = found.setdefault(purpose, dict.fromkeys(_USAGE, 0) | {"cost_usd": None})
@@ -141,7 +143,9 @@ def usage_by_purpose(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
         if answer["cost_usd"] is None:
             row["unpriced_calls"] += 1
         else:
-            row["cost_usd"] = (row["cost_usd"] or 0.0) + answer["cost_usd"]
+            costs.setdefault(purpose, []).append(answer["cost_usd"])
+    for purpose, known in costs.items():
+        found[purpose]["cost_usd"] = math.fsum(known)  # whatever order the answers arrived in
     return found
 
 
@@ -155,8 +159,8 @@ def search_usage(events: Iterable[Event]) -> dict[str, Any]:
     costs = [answer["cost_usd"] for answer in answers if answer["cost_usd"] is not None]
     return {
         "requests": len(answers),
-        "credits": sum(credits) if credits else None,
-        "cost_usd": sum(costs) if costs else None,
+        "credits": math.fsum(credits) if credits else None,
+        "cost_usd": math.fsum(costs) if costs else None,
     }
 
 

@@ -68,6 +68,7 @@ class Jail(ABC):
         self.stdout = outer.stdout
         self.stderr = outer.stderr
         self.returncode: int | None = None
+        self.built_s = 0.0  # CPU seconds that building the sandbox took, where that is known
         self.cpu_s = 0.0
         self.peak_mb = 0.0
         self.ended = threading.Event()

@@ -51,8 +51,11 @@ class ProcessJail(Jail):
     sub-reaper too, and are known there by their system-call filter or from an earlier look.
     """
 
-    def __init__(self, outer: subprocess.Popen[bytes], first: int, folder: Path) -> None:
+    def __init__(
+        self, outer: subprocess.Popen[bytes], first: int, built_s: float, folder: Path
+    ) -> None:
         super().__init__(outer, first)
+        self.built_s = built_s
         self.folder = folder
 
     def storage(self) -> Storage:
@@ -137,7 +140,7 @@ def start(
             os.close(settings_fd)
             os.close(report_write)
         try:
-            return ProcessJail(outer, _first_process(report_read, outer), folder)
+            return ProcessJail(outer, *_first_process(report_read, outer), folder)
         finally:
             os.close(report_read)
     except OSError as error:
@@ -186,8 +189,8 @@ def _supervisor_command(settings_fd: int) -> list[str]:
     return [interpreter, "-I", "-S", "-B", "-c", f"{code}supervisor.main({settings_fd})"]
 
 
-def _first_process(report_fd: int, outer: subprocess.Popen[bytes]) -> int:
-    """Wait until the command has been executed: the report ends, with its id or an error."""
+def _first_process(report_fd: int, outer: subprocess.Popen[bytes]) -> tuple[int, float]:
+    """Wait until the command has been executed: its id and the CPU seconds that went before."""
     content = b""
     while True:
         ready, _, _ = select.select([report_fd], [], [], START_PATIENCE_S)
@@ -196,11 +199,12 @@ def _first_process(report_fd: int, outer: subprocess.Popen[bytes]) -> int:
             break
         content += part
     lines = content.decode(errors="replace").splitlines()
-    if len(lines) == 1 and lines[0].isdigit():
-        return int(lines[0])
+    started = [line.split() for line in lines if not line.startswith("error: ")]
+    if len(lines) == 1 and started:
+        return int(started[0][0]), int(started[0][1]) * 1e-9
     outer.kill()
     _, stderr = outer.communicate()
-    problem = " ".join(line for line in lines if not line.isdigit())
+    problem = " ".join(line for line in lines if line.startswith("error: "))
     raise SandboxBroken(problem or last_line(stderr) or "no answer")
 
 

@@ -39,7 +39,7 @@ def main(settings_fd: int) -> NoReturn:
     Settings (marshalled dictionary): ``harness`` process id, ``argv``, ``paths`` for Landlock
     (``None``: do without), ``network``, ``tasks`` (RLIMIT_NPROC), ``user`` to become (or
     ``None``), the private ``folder``, and ``report``, the descriptor that hears the id of the
-    command's process, or what went wrong.
+    command's process and the CPU time (ns) that went before it, or what went wrong.
     """
     with open(settings_fd, "rb") as file:
         settings = marshal.loads(file.read())
@@ -58,7 +58,7 @@ def main(settings_fd: int) -> NoReturn:
     child = os.fork()
     if not child:
         _become_command(settings, supervisor)
-    os.write(report, b"%d\n" % child)
+    os.write(report, b"%d %d\n" % (child, time.process_time_ns()))
     os.close(report)
     status = _wait_for(child)
     _end_all(alone)
