@@ -15,15 +15,18 @@ import typer
 
 from benchmark.commands import (
     adapt,
+    baseline,
     catalogue,
     data,
     doctor,
+    figures,
     oracle,
     plot,
     regress,
     runs,
     score,
     suite,
+    tables,
 )
 from benchmark.commands.options import UsageProblem
 
@@ -52,6 +55,9 @@ app.command("best")(runs.best)
 app.command("trace")(runs.trace)
 app.command("adapt")(adapt.adapt)
 app.command("oracle")(oracle.oracle)
+app.command("baseline")(baseline.baseline)
+app.command("tables")(tables.tables)
+app.command("figures")(figures.figures)
 app.add_typer(data.app, name="data")
 app.command("doctor")(doctor.doctor)
 

@@ -60,6 +60,8 @@ def kendall(one: Sequence[float], other: Sequence[float]) -> float | None:
     """Kendall's tau-b of two score lists of the same methods, ``None`` where one is constant."""
     from scipy.stats import kendalltau
 
+    if len(one) < 2:
+        return None
     tau = float(kendalltau(np.round(one, 9), np.round(other, 9)).statistic)
     return None if math.isnan(tau) else round(tau, 12)
 

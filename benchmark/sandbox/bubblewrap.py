@@ -88,6 +88,8 @@ def start(
 ) -> Jail:
     """Start ``argv`` in a new sandbox, in a scratch folder that holds ``files``.
 
+    Everything dies with the thread that calls this. (If the harness is killed in the first
+    milliseconds of a start, a process of bwrap may stay, waiting; it has started nothing then.)
     Raises :class:`SandboxBroken` when there is none to be had.
     """
     users = _users_of_nobody() if becoming_nobody(visible) else None

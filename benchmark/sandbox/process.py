@@ -143,11 +143,10 @@ def start(
             return ProcessJail(outer, *_first_process(report_read, outer), folder)
         finally:
             os.close(report_read)
-    except OSError as error:
+    except BaseException as error:
         scratch.remove(folder)
-        raise SandboxBroken(f"no supervised process: {error}") from None
-    except SandboxBroken:
-        scratch.remove(folder)
+        if isinstance(error, OSError):
+            raise SandboxBroken(f"no supervised process: {error}") from None
         raise
 
 

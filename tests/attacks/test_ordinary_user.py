@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -60,15 +62,23 @@ def interpreter_for_everybody() -> str:
     pytest.skip(f"no {version} that an ordinary user can execute")
 
 
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can go to; pytest's own are closed, again and again."""
+    with tempfile.TemporaryDirectory(prefix="attacks-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
 @pytest.mark.parametrize("level", ["bubblewrap", "process"])
 @pytest.mark.skipif(os.getuid() != 0, reason="the other attack tests run as an ordinary user")
-def test_attacks_on_an_ordinary_users_harness(level: str, tmp_path: Path) -> None:
+def test_attacks_on_an_ordinary_users_harness(level: str, open_folder: Path) -> None:
     interpreter = interpreter_for_everybody()
     site_dirs = policy.visible().site_dirs
     if not all(policy.reachable_by_all(path / "numpy") for path in site_dirs):
         pytest.skip("the libraries lie where an ordinary user cannot read them")
     root = HERE.parents[1]
-    copy = tmp_path / "copy"
+    copy = open_folder / "copy"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(root / "benchmark", copy / "benchmark", ignore=ignored)
     (copy / "tasks").mkdir()  # the catalogue wants the package, not what is in it
@@ -76,12 +86,9 @@ def test_attacks_on_an_ordinary_users_harness(level: str, tmp_path: Path) -> Non
     shutil.copytree(HERE, copy / "tests" / "attacks", ignore=ignored)
     shutil.copy(root / "tests" / "hostile.py", copy / "tests")
     (copy / "script.py").write_text(SCRIPT)
-    work = tmp_path / "work"
+    work = open_folder / "work"
     work.mkdir()
     os.chown(work, NOBODY, NOBODY)
-    for folder in (*tmp_path.parents[:3], tmp_path):  # pytest's are its user's alone
-        if folder.stat().st_uid == 0 and folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o011)
     names = [
         name
         for name in CORE

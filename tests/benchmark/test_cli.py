@@ -232,7 +232,10 @@ def test_doctor_reports_and_hides_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_command_has_help_with_an_example() -> None:
-    commands = ("tasks", "show", "score", "suite", "regress", "plot", "adapt", "doctor")
+    commands = (
+        "tasks", "show", "score", "suite", "regress", "plot", "adapt", "doctor", "run", "resume",
+        "replay", "plan", "runs", "best", "trace", "oracle", "baseline", "tables", "figures",
+    )  # fmt: skip
     for command in commands:
         answer = evoduet(command, "--help")
         assert answer.returncode == 0

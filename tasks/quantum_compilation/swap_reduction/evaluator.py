@@ -76,10 +76,10 @@ class SwapReduction(FileProgram):
         )
 
     def _router(self, program: Path, sandbox: Sandbox) -> Router:
+        hash_seed = self.setup.options["hash_seed"]
         if program.suffix == ".py":
-            return PythonRouter(read_source(program), self.trials)
-        executable = self.build(program, sandbox)
-        return RustRouter(executable, self.trials, self.setup.options["hash_seed"])
+            return PythonRouter(read_source(program), self.trials, hash_seed)
+        return RustRouter(self.build(program, sandbox), self.trials, hash_seed)
 
     def score(self, artifact: Artifact, stage: Stage) -> Score:
         """Replay every trace. Invalid when all cases failed or one is missing."""

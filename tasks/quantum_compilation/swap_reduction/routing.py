@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from benchmark.evaluator import Completed, Crashed, OutOfMemory, Sandbox, TimedOut
+from benchmark.evaluator import Completed, Crashed, Invalid, OutOfMemory, Sandbox, TimedOut
 from benchmark.sandbox import policy
 from tasks.quantum_compilation.swap_reduction.suite import SEED, Suite, case_text
 
@@ -26,7 +26,10 @@ TOOLS = Path(__file__).with_name("tools")
 CASE_S = 300.0
 """CPU and wall seconds of one case."""
 
-MAX_TRACE_BYTES = 16 * 2**20
+MAX_TRACE_BYTES = 4 * 2**20
+"""Of one case: forty times what the initial program writes for the largest one."""
+
+MAX_ALL_TRACES_BYTES = 32 * 2**20
 ERROR_CHARS = 300
 
 
@@ -56,7 +59,8 @@ class Outcome:
     """What came out of one case: the record to be stored, and what the parent measured.
 
     ``record`` has ``initial_layout`` and ``swaps``, or ``error``; ``forced`` is the router's own
-    count of the release valve, ``loaded`` whether the policy got as far as being asked.
+    count of the release valve, ``loaded`` whether the policy got as far as being asked, ``size``
+    the length of the trace in bytes.
     """
 
     record: dict[str, Any]
@@ -64,6 +68,7 @@ class Outcome:
     cpu_s: float = 0.0
     forced: int | None = None
     loaded: bool = True
+    size: int = 0
 
 
 class Router(Protocol):
@@ -83,23 +88,31 @@ class RustRouter:
 
     def route(self, case: bytes, sandbox: Sandbox, *, wall_s: float) -> Outcome:
         """See :class:`Router`."""
-        argv = [str(self.executable), str(self.hash_seed), *self.trials.arguments]
-        return _outcome(argv, case, sandbox, wall_s, [self.executable], {})
+        argv = [str(self.executable), str(self.hash_seed % 2**64), *self.trials.arguments]
+        return _outcome(argv, case, sandbox, wall_s, visible=[self.executable])
 
 
 @dataclass(frozen=True)
 class PythonRouter:
-    """A policy's source, run next to the package ``swap_router``."""
+    """A policy's source, run next to the package ``swap_router``; ``hash_seed`` orders sets."""
 
     source: str
     trials: Trials
+    hash_seed: int = 0
 
     def route(self, case: bytes, sandbox: Sandbox, *, wall_s: float) -> Outcome:
         """See :class:`Router`."""
         start = f"import sys; sys.path.insert(0, {str(TOOLS)!r}); import swap_router.__main__ as m"
         argv = [str(policy.visible().interpreter), "-B", "-c", f"{start}; m.main()"]
-        files = {"candidate.py": self.source.encode()}
-        return _outcome([*argv, *self.trials.arguments], case, sandbox, wall_s, [TOOLS], files)
+        return _outcome(
+            [*argv, *self.trials.arguments],
+            case,
+            sandbox,
+            wall_s,
+            visible=[TOOLS],
+            files={"candidate.py": self.source.encode()},
+            env={"PYTHONHASHSEED": str(self.hash_seed % 2**32)},
+        )
 
 
 def route_suite(
@@ -108,9 +121,9 @@ def route_suite(
     """Route all cases of a suite within ``budget_s`` seconds; ids with outcomes, in order.
 
     Raises :class:`TimedOut` when the budget is used up, :class:`Crashed` for a policy that does not
-    even load.
+    even load, :class:`Invalid` for traces that are too long to be kept.
     """
-    outcomes = []
+    outcomes: list[tuple[str, Outcome]] = []
     deadline = time.monotonic() + budget_s
     for case in suite.cases:
         left_s = deadline - time.monotonic()
@@ -121,6 +134,8 @@ def route_suite(
         if not outcome.loaded:
             raise Crashed(f"the program does not load: {outcome.record['error']}")
         outcomes.append((case.id, outcome))
+        if sum(each.size for _, each in outcomes) > MAX_ALL_TRACES_BYTES:
+            raise Invalid(f"the traces take more than {MAX_ALL_TRACES_BYTES >> 20} MB")
     if time.monotonic() > deadline:
         raise TimedOut(f"all cases together took more than {budget_s:g} s")
     return outcomes
@@ -141,8 +156,10 @@ def _outcome(
     case: bytes,
     sandbox: Sandbox,
     wall_s: float,
+    *,
     visible: Sequence[Path],
-    files: Mapping[str, bytes],
+    files: Mapping[str, bytes] | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> Outcome:
     try:
         done = sandbox.run(
@@ -151,6 +168,7 @@ def _outcome(
             files=files,
             visible=visible,
             outputs=[TRACE],
+            env=env,
             wall_s=wall_s,
             cpu_s=CASE_S,
         )
@@ -193,7 +211,8 @@ def _parsed(done: Completed) -> Outcome:
     if not (_is_flat(record["initial_layout"]) and _is_list_of_flat(record["swaps"])):
         return Outcome({"error": "the trace is no layout with SWAPs"}, "crashed", done.cpu_s)
     forced = written.get("forced")
-    return Outcome(record, "ok", done.cpu_s, forced if type(forced) is int else None)
+    count = forced if type(forced) is int else None
+    return Outcome(record, "ok", done.cpu_s, count, size=len(content))
 
 
 def _is_flat(value: Any) -> bool:

@@ -110,6 +110,9 @@ def test_everything_dies_with_the_harness(backend: str, prewarm: bool, tmp_path:
         threading.Thread(
             target=session.call, args=(program, [Call("run")]), daemon=True
         ).start()
+        pool = harness._pool
+        while pool and not pool.ready:  # no sandbox is half started when the harness is killed
+            time.sleep(0.01)
         wanted = {4 + 2 * prewarm + 1}
         while len(found := list(tree.descendants(os.getpid()))) < wanted:
             time.sleep(0.01)

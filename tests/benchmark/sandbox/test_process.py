@@ -84,13 +84,15 @@ def test_write_access_is_for_one_folder(tmp_path: Path) -> None:
         (tmp_path / "scratch" / "a" / "file").write_text("x")
         os.rename(tmp_path / "scratch" / "a", tmp_path / "scratch" / "b")
         Path("/dev/null").write_text("x")
-        for change in (
-            lambda: os.truncate(tmp_path / "other", 0),
-            lambda: os.unlink(tmp_path / "other"),
-            lambda: os.rename(tmp_path / "other", tmp_path / "scratch" / "other"),
-            lambda: os.link(tmp_path / "other", tmp_path / "scratch" / "linked"),
+        other, inside = tmp_path / "other", tmp_path / "scratch" / "other"
+        changes: list[Callable[[], None]] = [
+            lambda: os.truncate(other, 0),
+            lambda: os.unlink(other),
+            lambda: os.rename(other, inside),
+            lambda: os.link(other, inside),
             lambda: os.mkdir(tmp_path / "new"),
-        ):
+        ]
+        for change in changes:
             with pytest.raises(OSError):  # noqa: PT011 - EXDEV or EACCES, the kernel decides
                 change()
 

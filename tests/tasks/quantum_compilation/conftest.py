@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from shared_data import shared_root
 
 from benchmark import Artifact, Score
 from benchmark.catalogue import find_task
-from benchmark.evaluation import load_evaluator, prepare
 from benchmark.harness import Harness
 from benchmark.sandbox.session import Session
 from tasks.quantum_compilation.circuit import Circuit
@@ -26,8 +24,10 @@ from tasks.quantum_compilation.swap_reduction.routing import TOOLS
 from tasks.quantum_compilation.swap_reduction.suite import devices
 from tasks.quantum_compilation.topology import Topology
 
-sys.path.append(str(Path(__file__).parent))  # for routing_policies
+sys.path.append(str(Path(__file__).parent))
 sys.path.append(str(TOOLS))  # where policies in Python find the package swap_router
+
+import routing_policies as policies
 
 
 @pytest.fixture
@@ -105,9 +105,7 @@ def session(harness: Harness) -> Session:
 @pytest.fixture
 def embedded(no_data: None) -> SwapReduction:
     """The task on its generated circuits."""
-    made = load_evaluator(prepare("swap_reduction", "embedded"))
-    assert isinstance(made, SwapReduction)
-    return made
+    return policies.load_task("embedded")
 
 
 @pytest.fixture
@@ -117,9 +115,7 @@ def judge(embedded: SwapReduction, session: Session, tmp_path: Path) -> Callable
     def judged(
         source: str, suffix: str, cases: Sequence[str] = ("toffoli_5_q20", "adder_4_q20")
     ) -> tuple[Artifact, Score]:
-        suite = embedded_suite()
-        chosen = [case for case in suite.cases if case.id in cases]
-        embedded.__dict__["suite"] = replace(suite, cases=chosen)
+        embedded.__dict__["suite"] = policies.shortened(embedded_suite(), cases)
         program = tmp_path / f"program{suffix}"
         program.write_text(source)
         artifact = embedded.produce(program, session, "search")
@@ -140,3 +136,11 @@ def host_file(tmp_path: Path) -> Path:
     secret = tmp_path / "secret.txt"
     secret.write_text("the answer")
     return secret
+
+
+@pytest.fixture
+def small(embedded: SwapReduction) -> tuple[SwapReduction, list[dict[str, Any]]]:
+    """The embedded task cut down to one small circuit, and valid records for it."""
+    suite = policies.shortened(embedded_suite(), [f"toffoli_5_{name}" for name in devices()])
+    embedded.__dict__["suite"] = suite
+    return embedded, [policies.trivial_record(suite, case.id) for case in suite.cases]

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmark import Artifact, Score
+from benchmark.evaluation import load_evaluator, prepare
 from tasks.quantum_compilation.circuit import Circuit
-from tasks.quantum_compilation.swap_reduction import evaluator
+from tasks.quantum_compilation.swap_reduction import archive
+from tasks.quantum_compilation.swap_reduction.evaluator import SwapReduction
+from tasks.quantum_compilation.swap_reduction.suite import Suite
 from tasks.quantum_compilation.topology import Topology
 
 Judge = Callable[..., tuple[Artifact, Score]]
 """Produces and scores a program: see the fixture ``judge``."""
 
-TASK = Path(evaluator.__file__).parent
+TASK = Path(archive.__file__).parent
 
 IDENTITY = "list(range(ctx.circuit().num_logical_qubits()))"
 _PYTHON = """
@@ -135,3 +139,23 @@ def trace_sha256(layout: Sequence[int], swaps: Sequence[Sequence[int]]) -> str:
     """The digest by which the vectors name a trace."""
     content = [list(layout), [list(swap) for swap in swaps]]
     return hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
+
+
+def load_task(variant: str, **options: str) -> SwapReduction:
+    """The task's evaluator for a data variant."""
+    evaluator = load_evaluator(prepare("swap_reduction", variant, options))
+    assert isinstance(evaluator, SwapReduction)
+    return evaluator
+
+
+def shortened(suite: Suite, ids: Collection[str]) -> Suite:
+    """Only some cases of a suite."""
+    return replace(suite, cases=[case for case in suite.cases if case.id in ids])
+
+
+def trivial_record(suite: Suite, case_id: str) -> dict[str, Any]:
+    """A valid trace by the policy that never proposes anything."""
+    case = next(case for case in suite.cases if case.id == case_id)
+    routed = route_here(*suite.parts(case), PYTHON["none"], trials=(1, 1))
+    swaps = [list(swap) for swap in routed.swaps]
+    return {"id": case_id, "initial_layout": routed.initial_layout, "swaps": swaps}

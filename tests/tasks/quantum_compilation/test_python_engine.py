@@ -60,11 +60,12 @@ def test_seeds_and_layouts_of_trials(
     vectors: Any, circuits: dict[str, Circuit], topologies: dict[str, Topology]
 ) -> None:
     from swap_router.__main__ import load_policy
+    from swap_router.contexts import InitialLayoutContext
     from swap_router.device import RoutingTarget
     from swap_router.random_numbers import RngState
     from swap_router.routing_dag import build_dag
     from swap_router.trials import trial_seeds, vary_layout
-    from swap_router.views import CircuitDagView, InitialLayoutContext, TopologyView
+    from swap_router.views import CircuitDagView, TopologyView
 
     seeds = [[str(seed) for seed in row] for row in trial_seeds(42, 4, 4)]
     assert seeds == vectors["seed42"]["routing_trial_seeds"]
@@ -82,7 +83,9 @@ def test_seeds_and_layouts_of_trials(
         assert vary_layout(base, target, 42, 4) == expected
 
 
-@pytest.mark.parametrize("policy", ["none", "random_walk", "first_edge"])
+@pytest.mark.parametrize(
+    "policy", ["none", "random_walk", pytest.param("first_edge", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("path", parity_files("swap_reduction", "engine_trivial_policies.json"))
 def test_trivial_policies(
     path: Path, policy: str, circuits: dict[str, Circuit], topologies: dict[str, Topology]
@@ -214,6 +217,7 @@ LAYOUT_RULES = [
     ("return [0, 1, 1]", "two logical qubits"),
     ("return [0, 1, 9]", "whole numbers"),
     ("return [0, 1, True]", "whole numbers"),
+    ("return [0, 1, 2.0]", "whole numbers"),
     ("from swap_router import RouterError\nraise RouterError('no room')", "no room"),
 ]
 
@@ -238,6 +242,17 @@ def test_a_run_with_a_bad_swap_is_left_out_and_all_bad_runs_are_a_failure() -> N
         source = policies.python_policy(f"return {swap}")
         with pytest.raises(RouterError, match="all runs failed"):
             policies.route_here(circuit, line(3), source, trials=(1, 2))
+
+
+def test_numbers_of_numpy_are_taken() -> None:
+    circuit = Circuit(3, (Operation("cx", (0, 2)),))
+    swap = "import numpy as np\nreturn tuple(np.array([0, 1]))"
+    layout = "import numpy as np\nreturn np.arange(3)"
+    found = policies.route_here(
+        circuit, line(3), policies.python_policy(swap, layout), trials=(1, 1)
+    )
+    assert (found.initial_layout, found.swaps) == ([0, 1, 2], [(0, 1)])
+    assert all(type(qubit) is int for qubit in (*found.initial_layout, *found.swaps[0]))
 
 
 def test_each_run_has_its_own_copy_of_the_policy() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
+from .contexts import SwapSelectionContext
 from .device import RoutingTarget
 from .errors import RouterError
 from .indexed import IndexedList, remove_by_swap
@@ -19,7 +21,6 @@ from .views import (
     LayoutView,
     RemainingDagView,
     RemainingNodeState,
-    SwapSelectionContext,
     TopologyView,
 )
 
@@ -86,7 +87,7 @@ class Run:
             swap = policy.choose_best_swap(context, rng)
             if swap is None:
                 break
-            a, b = swap
+            a, b = map(operator.index, swap)  # also numpy's numbers
             if not 0 <= a < len(coupled) or b not in coupled[a]:
                 raise RouterError(f"choose_best_swap: {a} and {b} are not coupled")
             self.layout.swap(a, b)

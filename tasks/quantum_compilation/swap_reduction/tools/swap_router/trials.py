@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import copy
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .contexts import InitialLayoutContext
 from .device import RoutingTarget
 from .errors import RouterError
 from .random_numbers import RngState
 from .routing_dag import Op, build_dag
 from .run import Run, Swap
-from .views import CircuitDagView, InitialLayoutContext, TopologyView
+from .views import CircuitDagView, TopologyView
 
 LAYOUT_STREAM = 0x9E3779B97F4A7C15
 """Added (exclusive or) to the seed for the stream that varies layouts."""
@@ -72,11 +74,15 @@ def route(
 
 
 def _checked(layout: Any, num_logical: int, num_physical: int) -> list[int]:
-    places = list(layout)
-    if len(places) != num_logical:
-        raise RouterError(f"the layout has {len(places)} entries; it needs {num_logical}")
-    if any(type(place) is not int or not 0 <= place < num_physical for place in places):
-        raise RouterError(f"the layout must hold whole numbers from 0 to {num_physical - 1}")
+    given = list(layout)
+    if len(given) != num_logical:
+        raise RouterError(f"the layout has {len(given)} entries; it needs {num_logical}")
+    wrong = RouterError(f"the layout must hold whole numbers from 0 to {num_physical - 1}")
+    if any(isinstance(place, bool) or not hasattr(place, "__index__") for place in given):
+        raise wrong
+    places = [operator.index(place) for place in given]  # also numpy's numbers
+    if not all(0 <= place < num_physical for place in places):
+        raise wrong
     if len(set(places)) != num_logical:
         raise RouterError("the layout puts two logical qubits on one physical qubit")
     return places
