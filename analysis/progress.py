@@ -46,9 +46,9 @@ def read_progress(run: Run) -> Progress:
             scores.append(float(record["run_best_after"]))
             gains.append(_gain_after(run, record, gains[-1]))
             reported |= record["report"] is not None
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise DataProblem(
-                f"{run.folder}: the trace record after iteration {t} lacks a field ({error}); "
+                f"{run.folder}: iteration {t} of the trace cannot be read ({error!r}); "
                 f"write the trace again with `evoduet trace {run.folder}`"
             ) from None
     known = run.variant == "official" and (reported or not run.held_out)

@@ -67,7 +67,8 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         app(arguments)
     except KeyboardInterrupt:
-        _leave("interrupted", INTERRUPTED)
+        print("evoduet: interrupted", file=sys.stderr, flush=True)
+        os._exit(INTERRUPTED)  # not waiting for candidates: their sandboxes die with us
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class WrittenRuns:
@@ -71,8 +75,8 @@ def record(run_id: str, t: int, **given: Any) -> dict[str, Any]:
              "unpriced_calls": given.pop("unpriced", 0)}  # fmt: skip
     return {
         "schema": "evoduet.trace/1", "run_id": run_id, "t": t,
-        "started": f"2026-01-01T00:{t - 1:02d}:00+00:00",
-        "ended": f"2026-01-01T00:{t:02d}:00+00:00",
+        "started": (BEGIN + timedelta(minutes=t - 1)).isoformat(),
+        "ended": (BEGIN + timedelta(minutes=t)).isoformat(),
         "run_best_before": 0.0,
         "run_best_after": given.pop("best", 0.0 if score is None else score),
         "new_best": score is not None,

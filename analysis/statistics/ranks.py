@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,9 @@ def ranking(methods: Sequence[str], values: Array, level: float = 0.05) -> Ranki
     ranks = rankdata(-rounded, axis=0).mean(axis=1)
     if k < 3 or n < 2:
         return Ranking(tuple(methods), ranks, n, None, None, None)
-    statistic: Any = friedmanchisquare(*rounded)
+    # Methods that tie everywhere are no evidence of any order; the statistic would be 0 / 0.
+    tied = bool((rounded == rounded[0]).all())
+    friedman = 1.0 if tied else float(friedmanchisquare(*rounded).pvalue)
     error = math.sqrt(k * (k + 1) / (6 * n))
     quantile = float(studentized_range.ppf(1 - level, k, np.inf))
     distances = np.abs(ranks[:, np.newaxis] - ranks) / error * math.sqrt(2)
@@ -49,8 +50,7 @@ def ranking(methods: Sequence[str], values: Array, level: float = 0.05) -> Ranki
         methods=tuple(methods),
         mean_ranks=ranks,
         n_tasks=n,
-        # Methods that tie everywhere give 0/0: no evidence of any order.
-        friedman_p=1.0 if np.isnan(statistic.pvalue) else float(statistic.pvalue),
+        friedman_p=friedman,
         critical_difference=quantile / math.sqrt(2) * error,
         nemenyi_p=studentized_range.sf(distances, k, np.inf),
     )

@@ -96,7 +96,7 @@ class ScalingLaw(ArrayFunctions):
             Call("fit_scaling_law", [rows.features, self._shaped(rows.targets)])
             for rows in train.values()
         ]
-        answers = self._ask(program, sandbox, calls)
+        answers = self._answers(program, sandbox, calls)
         return {
             group: returned.parameters(answer, self.max_parameters, group)
             for group, answer in zip(train, answers, strict=True)
@@ -165,13 +165,13 @@ class ScalingLaw(ArrayFunctions):
             Call("scaling_law_func", [table[group].features[part], params[group]])
             for group, part in questions
         ]
-        answers = self._ask(program, sandbox, calls)
+        answers = self._answers(program, sandbox, calls)
         return [
             returned.predictions(answer, len(part), len(self.targets), group)
             for (group, part), answer in zip(questions, answers, strict=True)
         ]
 
-    def _ask(self, program: Path, sandbox: Sandbox, calls: Sequence[Call]) -> list[Any]:
+    def _answers(self, program: Path, sandbox: Sandbox, calls: Sequence[Call]) -> list[Any]:
         """The answers of one fresh process, within what its calls and the evaluation may take."""
         left = self.setup.task.limits.wall_s - self._used_s
         started = time.monotonic()

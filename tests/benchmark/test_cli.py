@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from toy_task import write_toy_task
 
+from benchmark.sandbox.inside import tree
+
 GOOD = "def run_code():\n    return [1.0, 0.5]\n"
 
 
@@ -167,20 +169,29 @@ def test_an_unwritable_result_is_known_before_any_work(tmp_path: Path) -> None:
     fails_with(answer, 2, "/proc/plot.png")
 
 
+def _sleeps(pid: int) -> bool:
+    """Whether a candidate of this process executes ``sleep``."""
+    commands = [Path(f"/proc/{child}/comm") for child in tree.descendants(pid)]
+    return any(path.exists() and path.read_text().strip() == "sleep" for path in commands)
+
+
 def test_interrupted_suite_keeps_what_is_done(tmp_path: Path) -> None:
     programs = tmp_path / "programs"
     programs.mkdir()
     program(programs, "def run_code(): return {0, 1, 3}\n", "sums_diffs.py")
-    program(programs, "import time\ntime.sleep(60)\n", "cp26.py")
+    program(programs, "import os\nos.system('sleep 60')\n", "cp26.py")
     out = tmp_path / "r.json"
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmark.cli", "suite", "--select", "sums_diffs,cp26",
          "--programs", programs, "--out", out],
         stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
-    time.sleep(6)
+    deadline = time.monotonic() + 60
+    while not _sleeps(process.pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)
-    _, stderr = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=40)
     assert process.returncode == 75, stderr
     assert "evoduet suite --select mathematics/cp26" in stderr
     (kept,) = json.loads(out.read_text())["results"]

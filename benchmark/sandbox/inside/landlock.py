@@ -29,7 +29,7 @@ _SCOPE_ABSTRACT_UNIX, _SCOPE_SIGNAL = 1, 2
 _BIND_TCP, _CONNECT_TCP = 1, 2
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 1 << 1, 1 << 2, 1 << 3
-_MAKE_CHAR, _MAKE_BLOCK = 1 << 6, 1 << 11
+_MAKE_CHAR, _MAKE_BLOCK, _REFER = 1 << 6, 1 << 11, 1 << 13
 _TRUNCATE, _IOCTL_DEV = 1 << 14, 1 << 15
 _ALL_SINCE = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
@@ -69,9 +69,14 @@ def restrict(paths: Iterable[tuple[str, str]], network: bool) -> None:
 
 
 def keep_signals() -> None:
-    """From now on this process and its descendants can signal only each other."""
-    ruleset = _ruleset(SIGNALS_SINCE, 0, 0, _SCOPE_SIGNAL)
+    """From now on this process and its descendants can signal only each other.
+
+    Renaming between folders is denied by every layer that does not allow it, so this one does; what
+    may be renamed is for :func:`restrict` to say.
+    """
+    ruleset = _ruleset(SIGNALS_SINCE, _REFER, 0, _SCOPE_SIGNAL)
     try:
+        _allow(ruleset, "/", _REFER)
         _enforce(ruleset)
     finally:
         os.close(ruleset)

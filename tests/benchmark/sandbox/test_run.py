@@ -148,3 +148,12 @@ def test_cost_is_measured(make_session: SessionMaker) -> None:
 def test_what_a_command_leaves_running_is_ended(make_session: SessionMaker) -> None:
     done = make_session().run(shell("(trap '' TERM HUP; sleep 61) & setsid sleep 61 & echo done"))
     assert (done.returncode, done.stdout) == (0, b"done\n")
+
+
+def test_files_can_be_renamed_between_folders(make_session: SessionMaker) -> None:
+    """Compilers do so: they would fail where it is taken away."""
+    script = shell(
+        "mkdir a b && echo moved > a/file && ln a/file b/link && mv a/file b/ && cat b/*"
+    )
+    done = make_session().run(script)
+    assert (done.returncode, done.stdout) == (0, b"moved\nmoved\n"), done.stderr

@@ -240,7 +240,7 @@ def test_time_limits(verdict: Any, cpu_s: float, limits: str, expected: str) -> 
 
 def test_compat_ignores_exit_status_and_memory(verdict: Any) -> None:
     assert verdict(solver("answer(); std::abort();"), limits="compat") == ("OK", "", SCORE)
-    body = "allocate(1200, 1200); answer();"
+    body = "allocate(1200, 1060); answer();"
     assert verdict(solver(body, ALLOCATE), limits="compat") == ("OK", "", SCORE)
 
 
@@ -352,7 +352,7 @@ def test_facts_are_those_of_the_parent(run_program: RunProgram) -> None:
     [
         ("return 1;", Crashed, "no case is valid; the first: RE: exited with status 1"),
         ("work(9);", TimedOut, "TLE: used more than 2.1 s of CPU time"),
-        ("allocate(1200, 1200); answer();", OutOfMemory, "MLE: used more than 1024 MB"),
+        ("allocate(1200, 1060); answer();", OutOfMemory, "MLE: used more than 1024 MB"),
         ('std::puts("-1\\xff");', Invalid, "WA: the output is not UTF-8 text"),
         ('std::puts("nonsense");', Invalid, "WA: turn 0: 'nonsense' is no level"),
     ],

@@ -115,6 +115,7 @@ def route_here(
     topology: Topology,
     source: str,
     trials: tuple[int, int] = (4, 4),
+    seed: int = 42,
 ) -> Any:
     """Route with a policy of ours in this process."""
     from swap_router.__main__ import load_policy
@@ -129,7 +130,7 @@ def route_here(
         operations,
         target,
         load_policy(source),
-        seed=42,
+        seed=seed,
         layout_trials=layout_trials,
         routing_trials=routing_trials,
     )

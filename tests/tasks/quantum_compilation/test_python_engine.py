@@ -113,6 +113,21 @@ def test_initial_policy(
         assert policies.trace_sha256(found.initial_layout, found.swaps) == expected["trace_sha256"]
 
 
+@pytest.mark.parametrize(
+    ("device", "expected"), [("q20", 23_143), ("willow", 37_865), ("heron_fez", 47_940)]
+)
+def test_single_runs_with_another_seed(
+    device: str, expected: int, circuits: dict[str, Circuit], topologies: dict[str, Topology]
+) -> None:
+    """All 24 circuits, one layout, one run, seed 7: the totals that the specification measured."""
+    source, topology = policies.initial_source("py"), topologies[device]
+    total = 0
+    for circuit in circuits.values():
+        found = policies.route_here(circuit, topology, source, trials=(1, 1), seed=7)
+        total += len(found.swaps)
+    assert total == expected
+
+
 GATES = st.lists(
     st.one_of(
         st.tuples(st.just("h"), st.integers(0, 5).map(lambda q: (q,))),
