@@ -39,7 +39,7 @@ clean:
 	touch $@
 
 .venv/installed: .venv/python pyproject.toml
-	$(BIN)/pip install --quiet --editable .
+	$(BIN)/pip install --quiet --editable '.[science]'
 	touch $@
 
 .venv/developing: .venv/python pyproject.toml

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 

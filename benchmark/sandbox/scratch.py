@@ -61,7 +61,10 @@ def remove(folder: Path) -> None:
     Goes down and up by descriptors, one at a time: it may be nested deeper than any path is long,
     and its folders may be closed.
     """
-    folder.chmod(0o700)
+    try:
+        folder.chmod(0o700)
+    except FileNotFoundError:
+        return
     here = os.open(folder, _FOLDER)
     try:
         pending = [_remove_files(here)]  # names of the folders still to be removed, at each level

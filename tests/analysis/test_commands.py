@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from written_runs import WrittenRuns
 
 from analysis.published import default_folder
+from benchmark.cli import main
 from benchmark.commands import figures, tables
 from benchmark.commands.options import UsageProblem
 
@@ -99,6 +100,15 @@ def test_published_files_are_the_same_with_own_runs(written: WrittenRuns, tmp_pa
         name for name in both if name.startswith("runs")
     }
     assert "runs.csv" in both
+
+
+def test_the_command_line_leaves_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("tables", "figures"):
+        with pytest.raises(SystemExit) as leaving:
+            main([command, "--data", str(tmp_path / "nowhere"), "--out", str(tmp_path / "out")])
+        assert leaving.value.code == 2
+        assert "nowhere: no folder of published numbers" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_several_names_may_follow_only(tmp_path: Path) -> None:

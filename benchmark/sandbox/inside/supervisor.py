@@ -2,7 +2,7 @@
 
 It starts the untrusted command as its child, confined before it executes anything. Processes that
 leave their parent or session come back to it (it is their sub-reaper), so it can end them all. It
-does so when the command is over, when the harness asks (SIGTERM) and when the harness dies.
+does so when the command is over, when the harness asks (SIGTERM) and when it dies (SIGHUP).
 Where Landlock knows signals, the candidate's processes cannot signal this one, and it can signal
 nothing but them: one ``kill(-1)`` ends all of them at once, however fast they fork.
 """
@@ -29,6 +29,8 @@ else:
 _SET_DEATH_SIGNAL, _SET_DUMPABLE, _KEEP_CAPABILITIES, _DROP_BOUNDING = 1, 4, 8, 24
 _SET_SUBREAPER, _NO_NEW_PRIVILEGES, _AMBIENT, _RAISE = 36, 38, 47, 2
 _READ_AND_SEARCH = 2
+
+_END, _HARNESS_DIED = signal.SIGTERM, signal.SIGHUP
 _CAPABILITY_VERSION_3 = 0x20080522
 _NEW_NETWORK_NAMESPACE = 0x40000000
 
@@ -46,10 +48,10 @@ def main(settings_fd: int) -> NoReturn:
     report = settings["report"]
     os.set_inheritable(report, False)
     _prctl(_SET_SUBREAPER, 1)
-    _prctl(_SET_DEATH_SIGNAL, signal.SIGTERM)
+    _prctl(_SET_DEATH_SIGNAL, _HARNESS_DIED)
     if os.getppid() != settings["harness"]:  # it died before we could ask to be told
         _tidy_up(settings["folder"])
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGCHLD})
+    signal.pthread_sigmask(signal.SIG_BLOCK, {_END, _HARNESS_DIED, signal.SIGCHLD})
     _prctl(_NO_NEW_PRIVILEGES, 1)
     alone = settings["paths"] is not None and landlock.abi() >= landlock.SIGNALS_SINCE
     if alone:
@@ -60,9 +62,10 @@ def main(settings_fd: int) -> NoReturn:
         _become_command(settings, supervisor)
     os.write(report, b"%d %d\n" % (child, time.process_time_ns()))
     os.close(report)
-    status = _wait_for(child)
+    status, orphaned = _wait_for(child)
     _end_all(alone)
-    if os.getppid() != settings["harness"]:
+    # A dying harness may still be our parent: its threads die one after the other.
+    if orphaned or _HARNESS_DIED in signal.sigpending() or os.getppid() != settings["harness"]:
         _tidy_up(settings["folder"])
     os._exit(status)
 
@@ -130,15 +133,20 @@ def _drop_privileges(user: int | None, behind_landlock: bool) -> None:
         raise OSError("the capability to search folders cannot be kept")
 
 
-def _wait_for(child: int) -> int:
-    """Reap until the command is over or SIGTERM arrives; the exit status as a shell tells it."""
+def _wait_for(child: int) -> tuple[int, bool]:
+    """Reap until the command is over or a signal says so.
+
+    The exit status as a shell tells it, and whether the harness is dead.
+    """
     while True:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == child:
             code = os.waitstatus_to_exitcode(status)
-            return code if code >= 0 else 128 - code
-        if not pid and signal.sigwait({signal.SIGTERM, signal.SIGCHLD}) == signal.SIGTERM:
-            return 128 + signal.SIGTERM
+            return (code if code >= 0 else 128 - code), False
+        if not pid:
+            number = signal.sigwait({_END, _HARNESS_DIED, signal.SIGCHLD})
+            if number != signal.SIGCHLD:
+                return 128 + number, number == _HARNESS_DIED
 
 
 def _end_all(alone: bool) -> None:
