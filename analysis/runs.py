@@ -7,6 +7,7 @@ finished, or that cannot be read, is named in the notes and left out of what it 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,9 +94,7 @@ def read_study(folder: Path) -> Study:
     """Find and read the runs below ``folder``. Raises :class:`DataProblem` when there are none."""
     if not folder.is_dir():
         raise DataProblem(f"{folder}: no folder of runs")
-    places = sorted(
-        {path.parent for name in ("journal.jsonl", "summary.json") for path in folder.rglob(name)}
-    )
+    places = sorted(_run_folders(folder))
     if not places:
         raise DataProblem(f"{folder}: no runs there (no journal.jsonl or summary.json below it)")
     runs, notes = [], []
@@ -114,6 +113,17 @@ def read_study(folder: Path) -> Study:
             notes.append(f"{name}: {_why_no_ndg(run)}; left out of what needs NDG")
     runs.sort(key=lambda run: (run.configuration.key, run.task.id, run.seed or 0, run.run_id))
     return Study(folder, tuple(runs), tuple(notes))
+
+
+def _run_folders(folder: Path) -> Iterator[Path]:
+    """Folders that hold a run; what lies in them (thousands of blobs) is not looked through."""
+    for place, inner, names in os.walk(folder):
+        if not _MARKS.isdisjoint(names):
+            inner.clear()
+            yield Path(place)
+
+
+_MARKS = frozenset(("journal.jsonl", "summary.json"))
 
 
 def _why_no_ndg(run: Run) -> str:

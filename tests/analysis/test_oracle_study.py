@@ -34,12 +34,13 @@ def test_overall_rows_of_table_4(data: Published) -> None:
 
 def test_overall_rows_of_table_5(data: Published) -> None:
     found = {(row.model, row.method): row for row in overall_parallel(data.parallel)}
+    # Half a unit for the printed row, and half for the printed cells that it is computed from here.
     printed = data.rows("table5_overall", ("model", "method", "n_tasks"))
     assert len(printed) == len(found) == 4
     for row in printed:
         ours = found[row.text("model"), row.text("method")]
         for column in ("n1_mean", "n1_best", "n8_mean", "n8_best", "delta_mean", "delta_best"):
-            assert getattr(ours, column) == pytest.approx(float(row.number(column)), abs=0.05)
+            assert getattr(ours, column) == pytest.approx(float(row.number(column)), abs=0.1)
         assert ours.n_tasks == row.integer("n_tasks") == {QWEN: 12, LUNA: 9}[ours.model]
 
 

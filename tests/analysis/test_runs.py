@@ -169,6 +169,16 @@ def test_traces_from_elsewhere_need_no_journal(written: WrittenRuns) -> None:
     assert run_.configuration.settings == ""
 
 
+def test_runs_lie_at_any_depth_and_hold_no_other_runs(written: WrittenRuns) -> None:
+    written.run("sweep/one/a", [{}])
+    folder = written.run("b", [{}])
+    (folder / "blobs").mkdir()
+    (folder / "blobs" / "summary.json").write_text("{}")
+    study = read_study(written.folder)
+    assert sorted(run.folder.name for run in study.runs) == ["a", "b"]
+    assert study.notes == ()
+
+
 def test_no_runs_is_a_problem(tmp_path: Path) -> None:
     with pytest.raises(DataProblem, match="no folder of runs"):
         read_study(tmp_path / "nowhere")
