@@ -204,7 +204,9 @@ def run():
             call(text, idle_s=1.5)
     else:
         call(text)
-    assert 0.7 <= call.account.cpu_s < 1.6
+    # Of processes that nobody collects, the account has what the last look saw.
+    least = 0.4 if leave.startswith("signal") else 0.7
+    assert least <= call.account.cpu_s < 2.0
 
 
 def test_memory_of_one_and_of_all(call: Caller) -> None:
