@@ -25,9 +25,8 @@ lint: .venv/developing
 	$(BIN)/lint-imports
 
 figures: .venv/installed
-	for task in cp26 cp32 hadamard29 sums_diffs erdos ac3; do \
-	  $(BIN)/evoduet plot $$task tasks/mathematics/$$task/initial.py --out results/figures/$$task.png || exit; \
-	done
+	$(BIN)/evoduet tables --out results/tables
+	$(BIN)/evoduet figures --out results/figures
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks results/suite
