@@ -43,7 +43,7 @@ def tables(
     Everything follows from the files in `--data`: change a number there and the results change.
 
     Examples: `evoduet tables --out results/tables`, `evoduet tables --runs results/runs --out
-    /tmp/tables --anchors results/published/anchors_reconciled.csv`
+    my_tables --anchors results/published/anchors_reconciled.csv`
     """
     with usage_problems():
         from analysis.comparison import by_setting, pairs
