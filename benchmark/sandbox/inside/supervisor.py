@@ -29,6 +29,7 @@ else:
 _SET_DEATH_SIGNAL, _SET_DUMPABLE, _KEEP_CAPABILITIES, _DROP_BOUNDING = 1, 4, 8, 24
 _SET_SUBREAPER, _NO_NEW_PRIVILEGES, _AMBIENT, _RAISE = 36, 38, 47, 2
 _READ_AND_SEARCH = 2
+_SET_SECUREBITS, _NO_SETUID_FIXUP_LOCKED = 28, 1 << 2 | 1 << 3
 
 _END, _HARNESS_DIED = signal.SIGTERM, signal.SIGHUP
 _CAPABILITY_VERSION_3 = 0x20080522
@@ -113,7 +114,8 @@ def _drop_privileges(user: int | None, behind_landlock: bool) -> None:
     """Give up all capabilities for good, and be ``user`` from now on.
 
     Landlock decides what can be read; behind it one capability stays, to go through folders that
-    only root may enter (an interpreter below root's home).
+    only root may enter (an interpreter below root's home). ``access(2)``, which compilers ask
+    before they open, would ignore it for any user but root; the secure bit says that it must not.
     """
     kept = _READ_AND_SEARCH if user is not None and behind_landlock else None
     for capability in range(64):
@@ -121,6 +123,8 @@ def _drop_privileges(user: int | None, behind_landlock: bool) -> None:
             _prctl(_DROP_BOUNDING, capability)
     if user is not None:
         _prctl(_KEEP_CAPABILITIES, 1)
+        if kept is not None:
+            _prctl(_SET_SECUREBITS, _NO_SETUID_FIXUP_LOCKED)
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)

@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <iostream>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <unordered_set>
@@ -62,32 +63,37 @@ class Random {
 // Answers "which fish are in this closed rectangle" with a k-d tree: median splits, x and y in turn.
 class FishTree {
    public:
-    explicit FishTree(std::vector<Fish> fish) : root_(build(fish.begin(), fish.end(), 0)) {}
+    explicit FishTree(const std::vector<Fish>& fish) : fish_(fish) {
+        std::vector<int> indices(fish.size());
+        std::iota(indices.begin(), indices.end(), 0);
+        root_ = build(indices.begin(), indices.end(), 0);
+    }
 
-    std::vector<const Fish*> inside(const Point& low, const Point& high) const {
-        std::vector<const Fish*> found;
+    std::vector<int> inside(const Point& low, const Point& high) const {
+        std::vector<int> found;
         list(root_.get(), low, high, 0, found);
         return found;
     }
     // The net catch in the rectangle; 0 if it is empty.
     int value(int x1, int x2, int y1, int y2) const {
         int total = 0;
-        for (const Fish* fish : inside({x1, y1}, {x2, y2})) total += fish->value;
+        for (const int index : inside({x1, y1}, {x2, y2})) total += fish_[index].value;
         return total;
     }
 
    private:
     struct Node {
-        Fish fish;
+        int fish;  // index
         std::unique_ptr<Node> below, above;
     };
-    using Place = std::vector<Fish>::iterator;
+    using Place = std::vector<int>::iterator;
 
-    static std::unique_ptr<Node> build(Place begin, Place end, int axis) {
+    std::unique_ptr<Node> build(Place begin, Place end, int axis) {
         if (begin == end) return nullptr;
         const Place middle = begin + (end - begin) / 2;
-        std::nth_element(begin, middle, end, [axis](const Fish& a, const Fish& b) {
-            return axis ? a.at.y < b.at.y : a.at.x < b.at.x;
+        std::nth_element(begin, middle, end, [this, axis](int a, int b) {
+            const Point &p = fish_[a].at, &q = fish_[b].at;
+            return axis ? p.y < q.y : p.x < q.x;
         });
         auto node = std::make_unique<Node>();
         node->fish = *middle;
@@ -95,17 +101,18 @@ class FishTree {
         node->above = build(middle + 1, end, 1 - axis);
         return node;
     }
-    static void list(const Node* node, const Point& low, const Point& high, int axis,
-                     std::vector<const Fish*>& found) {
+    void list(const Node* node, const Point& low, const Point& high, int axis,
+              std::vector<int>& found) const {
         if (!node) return;
-        const Point& at = node->fish.at;
+        const Point& at = fish_[node->fish].at;
         if (low.x <= at.x && at.x <= high.x && low.y <= at.y && at.y <= high.y)
-            found.push_back(&node->fish);
+            found.push_back(node->fish);
         const int here = axis ? at.y : at.x;
         if ((axis ? low.y : low.x) <= here) list(node->below.get(), low, high, 1 - axis, found);
         if (here <= (axis ? high.y : high.x)) list(node->above.get(), low, high, 1 - axis, found);
     }
 
+    std::vector<Fish> fish_;
     std::unique_ptr<Node> root_;
 };
 
@@ -161,7 +168,6 @@ bool is_well_formed(const Polygon& p) {
     const int n = static_cast<int>(p.size());
     if (n < 4 || n > MAX_VERTICES || perimeter(p) > MAX_LENGTH) return false;
     std::unordered_set<long long> seen;
-    seen.reserve(2 * p.size());
     for (int i = 0; i < n; i++) {
         const Point &a = p[i], &b = p[(i + 1) % n];
         if (a.x < 0 || a.x > SIDE || a.y < 0 || a.y > SIDE) return false;
@@ -362,7 +368,7 @@ class Annealer {
             const Point &a = p[(i + n - 1) % n], &b = p[i], &c = p[(i + 1) % n];
             if ((a.x == b.x && b.x == c.x) || (a.y == b.y && b.y == c.y)) {
                 p.erase(p.begin() + i);
-                return true;
+                return is_well_formed(p) && edges_are_free(p, {(i + n - 2) % (n - 1)});
             }
         }
         return false;

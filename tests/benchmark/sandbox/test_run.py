@@ -8,6 +8,7 @@ import pytest
 from sandboxes import SessionMaker
 
 from benchmark.evaluator import Crashed, OutOfMemory, TimedOut
+from benchmark.sandbox import policy
 
 
 def shell(script: str) -> list[str]:
@@ -98,6 +99,22 @@ def test_private_files_of_the_user_can_be_shown(make_session: SessionMaker, tmp_
     shown.write_text("#!/bin/sh\necho shown\n")
     shown.chmod(0o700)
     assert make_session().run([str(shown)], visible=[shown]).stdout == b"shown\n"
+
+
+def test_what_lies_in_a_closed_folder_is_accessible_to_whoever_asks_first(
+    make_session: SessionMaker, tmp_path: Path
+) -> None:
+    """Compilers look for their linker with ``access(2)``, which asks for the real user's rights."""
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    shown = closed / "tool"
+    shown.write_text("found")
+    shown.chmod(0o755)
+    closed.chmod(0o700)
+    asked = "import os, sys; tool = sys.argv[1]; print(os.access(tool, os.X_OK), open(tool).read())"
+    command = [str(policy.visible().interpreter), "-c", asked, str(shown)]
+    done = make_session().run(command, visible=[shown])
+    assert done.stdout == b"True found\n"
 
 
 def test_environment(make_session: SessionMaker, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import routing_policies as policies
 from routing_policies import Judge
+from sandboxes import launcher_of
 
 from benchmark import Invalid
 from benchmark.catalogue import find_task
@@ -63,6 +64,20 @@ def test_the_compiler_sees_no_file_of_the_host(
         source = policies.rust_policy("None", extra=f'const S: &str = include_str!("{place}");')
         with pytest.raises(BuildFailed, match="couldn't read"):
             judge(source, ".rs")
+
+
+def test_builds_and_runs_without_namespaces(
+    rust: None, embedded: SwapReduction, tmp_path: Path
+) -> None:
+    """Also where the toolchain lies in a home that only root may enter."""
+    launcher_of("process")
+    embedded.__dict__["suite"] = policies.shortened(embedded_suite(), ["toffoli_5_q20"])
+    program = tmp_path / "policy.rs"
+    program.write_text(policies.rust_policy("None", extra="pub const APART: u8 = 1;"))
+    with Harness(isolation="process") as harness:
+        session = harness.session(find_task("swap_reduction").limits)
+        score = embedded.score(embedded.produce(program, session, "search"), "search")
+    assert score.metrics["cases_failed"] == 0
 
 
 def test_unsafe_code_is_refused_by_the_compiler_too(
