@@ -53,14 +53,19 @@ def plain(value: Value) -> str:
 
 
 def write_files(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:
-    """Write files below ``folder``, each whole or not at all; the folder is made when needed."""
+    """Write files below ``folder``, each whole or not at all; the folder is made when needed.
+
+    Half a surrogate pair, which a model may have sent, becomes a question mark.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, content in files.items():
         path = folder / name
         partial = path.with_name(f".{path.name}.partial")
         try:
-            partial.write_bytes(content.encode() if isinstance(content, str) else content)
+            if isinstance(content, str):
+                content = content.encode(errors="replace")
+            partial.write_bytes(content)
             partial.replace(path)
         finally:
             partial.unlink(missing_ok=True)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
-from analysis.rows import DataProblem
 from analysis.runs import Run
 from analysis.statistics.anytime import Curve
 from benchmark.ndg import ndg
 
-SCHEMA = "evoduet.trace/1"
 AXES = ("iterations", "evaluations", "llm_calls", "tokens", "usd", "seconds")
 """What progress is drawn against; tokens are prompt and completion, seconds are wall clock."""
 COUNTS = AXES[:4]
@@ -34,65 +30,89 @@ class Progress:
     curves: Mapping[str, Curve]
 
 
-def read_progress(run: Run) -> Progress:
-    """Fold a run's trace. Raises :class:`DataProblem` naming the place."""
-    costs = _Costs()
-    gains, scores = [_start(run)], [float(run.x0["search_score"] or 0.0)]
-    reported, t = False, 0
-    for record in read_trace(run.folder):
-        try:
-            t = record["t"]
-            costs.add(record)
-            scores.append(float(record["run_best_after"]))
-            gains.append(_gain_after(run, record, gains[-1]))
-            reported |= record["report"] is not None
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise DataProblem(
-                f"{run.folder}: iteration {t} of the trace cannot be read ({error!r}); "
-                f"write the trace again with `evoduet trace {run.folder}`"
-            ) from None
-    known = run.variant == "official" and (reported or not run.held_out)
-    return Progress(run, *(("ndg", costs.curves(gains)) if known else
-                           ("search_score", costs.curves(scores))))  # fmt: skip
+@dataclass(frozen=True)
+class _Step:
+    """What an iteration spent, and what it found."""
+
+    t: int
+    started: datetime | None
+    ended: datetime | None
+    spent: Mapping[str, float | None]
+    best: float
+    gain: float | None
+    reported: bool
 
 
-class _Costs:
-    """Running totals on every axis; ``None`` from the first iteration whose cost is not known."""
+class ProgressFold:
+    """Fold of one run: :meth:`add` its records in any order, then :meth:`result`."""
 
-    def __init__(self) -> None:
-        self.totals: dict[str, list[float | None]] = {axis: [0.0] for axis in AXES}
-        self.begun: datetime | None = None
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._steps: list[_Step] = []
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Account for an iteration."""
+        """Take a record. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for a broken one."""
         usage = record["usage"].values()
-        self.totals["iterations"].append(float(record["t"]))
-        self.totals["seconds"].append(self._seconds(record))
-        for axis, spent in {
-            "evaluations": sum(c["eval"] is not None for c in record["candidates"]),
-            "llm_calls": sum(row["calls"] for row in usage),
-            "tokens": sum(row["prompt"] + row["completion"] for row in usage),
-            "usd": _usd(record),
-        }.items():
-            before = self.totals[axis][-1]
-            unknown = before is None or spent is None
-            self.totals[axis].append(None if unknown else before + spent)
+        self._steps.append(
+            _Step(
+                t=record["t"],
+                started=_time(record["started"]),
+                ended=_time(record["ended"]),
+                spent={
+                    "evaluations": sum(c["eval"] is not None for c in record["candidates"]),
+                    "llm_calls": sum(row["calls"] for row in usage),
+                    "tokens": sum(row["prompt"] + row["completion"] for row in usage),
+                    "usd": _usd(record),
+                },
+                best=float(record["run_best_after"]),
+                gain=_gain(self._run, record),
+                reported=record["report"] is not None,
+            )
+        )
 
-    def _seconds(self, record: Mapping[str, Any]) -> float | None:
-        """Since the run began, pauses included; a clock that was set back stands still."""
-        before = self.totals["seconds"][-1]
-        if record["started"] is None or record["ended"] is None or before is None:
-            return None
-        self.begun = self.begun or datetime.fromisoformat(record["started"])
-        return max(before, (datetime.fromisoformat(record["ended"]) - self.begun).total_seconds())
-
-    def curves(self, values: list[float]) -> dict[str, Curve]:
-        """Values against every axis that is known throughout."""
-        return {
-            axis: Curve.of([cost for cost in totals if cost is not None], values)
-            for axis, totals in self.totals.items()
-            if None not in totals
+    def result(self) -> Progress:
+        """The run's curves up to the last record."""
+        run, steps = self._run, sorted(self._steps, key=lambda step: step.t)
+        reported = any(step.reported for step in steps)
+        if run.variant == "official" and (reported or not run.held_out):
+            measure, values = "ndg", [_start(run)]
+            for step in steps:
+                values.append(values[-1] if step.gain is None else step.gain)
+        else:
+            measure = "search_score"
+            values = [float(run.x0["search_score"] or 0.0), *(step.best for step in steps)]
+        totals = _totals(steps)
+        curves = {
+            axis: Curve.of([cost for cost in costs if cost is not None], values)
+            for axis, costs in totals.items()
+            if None not in costs
         }
+        return Progress(run, measure, curves)
+
+
+def _totals(steps: Sequence[_Step]) -> dict[str, list[float | None]]:
+    """Running totals on every axis; ``None`` from the first iteration whose cost is not known."""
+    totals: dict[str, list[float | None]] = {axis: [0.0] for axis in AXES}
+    begun: datetime | None = None
+    for step in steps:
+        begun = begun or step.started
+        totals["iterations"].append(float(step.t))
+        totals["seconds"].append(_seconds(step, begun, totals["seconds"][-1]))
+        for axis, spent in step.spent.items():
+            before = totals[axis][-1]
+            totals[axis].append(None if before is None or spent is None else before + spent)
+    return totals
+
+
+def _seconds(step: _Step, begun: datetime | None, before: float | None) -> float | None:
+    """Since the run began, pauses included; a clock that was set back stands still."""
+    if step.started is None or step.ended is None or begun is None or before is None:
+        return None
+    return max(before, (step.ended - begun).total_seconds())
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
 
 
 def _usd(record: Mapping[str, Any]) -> float | None:
@@ -115,49 +135,9 @@ def _ndg(run: Run, objective: float) -> float:
     return ndg(objective, anchors.initial.value, anchors.sota.value).value
 
 
-def _gain_after(run: Run, record: Mapping[str, Any], before: float) -> float:
-    """NDG of the run's best after an iteration; held-out tasks have it at report points alone."""
+def _gain(run: Run, record: Mapping[str, Any]) -> float | None:
+    """NDG of a new best of the run; held-out tasks have it at report points alone."""
     found = record["child"]["objective"] if record["new_best"] else None
     if run.held_out:
         found = record["report"]["reporting"] if record["report"] is not None else None
-    return before if found is None else _ndg(run, found)
-
-
-def read_trace(folder: Path) -> Iterator[dict[str, Any]]:
-    """Records of `trace.jsonl`, one for each iteration; without that file, of the journal.
-
-    A torn last line, as a growing trace has, is dropped. Raises :class:`DataProblem`.
-    """
-    path = folder / "trace.jsonl"
-    if not path.is_file():
-        yield from _from_journal(folder)
-        return
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                return
-            yield _record(path, number, line)
-
-
-def _from_journal(folder: Path) -> list[dict[str, Any]]:
-    from method.trace import read_trace as fold
-
-    try:
-        return fold(folder)
-    except RuntimeError as error:  # JournalError: analysis knows of method the trace alone
-        raise DataProblem(str(error)) from None
-
-
-def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    try:
-        record = json.loads(line.decode("utf-8", errors="surrogatepass"))
-        schema = record["schema"]
-    except (ValueError, KeyError, TypeError):
-        raise DataProblem(
-            f"{path} line {number}: not a trace record; write the trace again with "
-            f"`evoduet trace {path.parent}`"
-        ) from None
-    if schema != SCHEMA:
-        raise DataProblem(f"{path} line {number}: schema {schema!r}, expected {SCHEMA!r}")
-    found: dict[str, Any] = record
-    return found
+    return None if found is None else _ndg(run, found)

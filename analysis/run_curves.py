@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analysis.output import CsvFile, Value
-from analysis.progress import AXES, COUNTS, Progress, read_progress
-from analysis.rows import DataProblem
-from analysis.runs import LABELS, Configuration, Study
+from analysis.progress import AXES, COUNTS, Progress
+from analysis.runs import LABELS, Configuration
 from analysis.statistics.anytime import WAITS, mean_curve, runtime_distribution, wait
 from analysis.summaries import Section
 
@@ -17,29 +16,9 @@ EVALUATIONS = "evaluations"
 
 @dataclass(frozen=True)
 class Curves:
-    """Progress of every complete run, and what could not be read."""
+    """Progress of every complete run whose trace can be read."""
 
     progress: tuple[Progress, ...]
-    notes: tuple[str, ...]
-
-
-def read_curves(study: Study) -> Curves:
-    """Fold the traces of a study, one at a time."""
-    found, notes = [], []
-    for run in study.runs:
-        if not run.complete:
-            continue
-        try:
-            progress = read_progress(run)
-        except DataProblem as problem:
-            notes.append(f"no curves: {problem}")
-            continue
-        if progress.curves["iterations"].spent == 0:
-            notes.append(f"{run.folder.relative_to(study.folder).as_posix()}: its trace is empty, "
-                         "no curves")  # fmt: skip
-        else:
-            found.append(progress)
-    return Curves(tuple(found), tuple(notes))
 
 
 def sections(curves: Curves) -> list[Section]:
@@ -147,8 +126,3 @@ def _by_configuration(found: Iterable[Progress]) -> dict[Configuration, list[Pro
         if progress.measure == "ndg":
             groups.setdefault(progress.run.configuration, []).append(progress)
     return dict(sorted(groups.items(), key=lambda item: item[0].key))
-
-
-def notes_of(study: Study, curves: Curves) -> Sequence[str]:
-    """What was left out, and why."""
-    return (*study.notes, *curves.notes)

@@ -94,7 +94,7 @@ def read_study(folder: Path) -> Study:
     """Find and read the runs below ``folder``. Raises :class:`DataProblem` when there are none."""
     if not folder.is_dir():
         raise DataProblem(f"{folder}: no folder of runs")
-    places = sorted(_run_folders(folder))
+    places = sorted(run_folders(folder))
     if not places:
         raise DataProblem(f"{folder}: no runs there (no journal.jsonl or summary.json below it)")
     runs, notes = [], []
@@ -115,7 +115,7 @@ def read_study(folder: Path) -> Study:
     return Study(folder, tuple(runs), tuple(notes))
 
 
-def _run_folders(folder: Path) -> Iterator[Path]:
+def run_folders(folder: Path) -> Iterator[Path]:
     """Folders that hold a run; what lies in them (thousands of blobs) is not looked through."""
     for place, inner, names in os.walk(folder):
         if not _MARKS.isdisjoint(names):

@@ -3,6 +3,7 @@
 The paper averages eight tasks that it does not name, and prints only the end points. Drawn here is
 the mean over a list of our own: all tasks that have a published score for every model and N shown;
 the CSV file names them. Both statistics are given, because the paper does not say which it uses.
+Own runs (`runs_fig7`, the only source of N = 16) have a figure of their own in `own_fig7`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -76,6 +76,15 @@ def model_looks(data: Published) -> dict[str, Look]:
     return looks(cell.model for table in tables for cell in table)
 
 
+def more_looks(known: Mapping[str, Look], names: Iterable[str]) -> dict[str, Look]:
+    """Known looks, and for other names the next colours and markers, in order."""
+    found = dict(known)
+    for name in in_order(set(names) - set(known)):
+        place = len(found)
+        found[name] = Look(_COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)])
+    return found
+
+
 @contextmanager
 def drawing() -> Iterator[None]:
     """The project's settings of matplotlib, whatever the user's are."""
@@ -96,6 +105,13 @@ def new_figure(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def spread(figure: Figure, points: float) -> None:
+    """More room between panels side by side, where their labels would touch."""
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    engine.set(w_pad=points / 72)  # type: ignore[call-arg]
 
 
 def pictures(figure: Figure) -> dict[str, bytes]:

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis import published_statistics, run_curves, run_statistics
-from analysis.anchors import Range
+from analysis import (
+    artifact_reuse,
+    gate_regression,
+    published_statistics,
+    run_curves,
+    run_statistics,
+)
+from analysis.behaviour.files import behaviour_files, flag_files, notes_of, page_of
+from analysis.behaviour.flags import read_flags
 from analysis.output import CsvFile
 from analysis.published import Published
+from analysis.reading import read_traces
 from analysis.runs import read_study
 from analysis.summaries import Section
 from analysis.tables import grids, published_csv, small
+from analysis.tables.own_layout import layout_files
 from analysis.tables.render import Table, from_csv, latex, markdown
 
 LONG = {"statistics_profile", "runs_profile", "runs_anytime", "runs_ecdf", "runs_area"}
@@ -39,23 +48,39 @@ def published_files(data: Published) -> dict[str, str]:
     return files | _statistics("statistics", published_statistics.sections(data), ())
 
 
-def run_files(folder: Path, ranges: dict[str, Range]) -> tuple[dict[str, str], Sequence[str]]:
-    """Everything about own runs, and notes on what was left out."""
+def run_files(folder: Path, data: Published) -> tuple[dict[str, str], Sequence[str]]:
+    """Everything about own runs, and notes on what was left out.
+
+    Of the published numbers only anchor ranges, layout, digits and the quoted column are used.
+    """
     study = read_study(folder)
-    curves = run_curves.read_curves(study)
-    notes = run_curves.notes_of(study, curves)
-    sections = (*run_statistics.sections(study, ranges), *run_curves.sections(curves))
+    reading = read_traces(study)
+    flags = read_flags(reading.runs)
+    notes = (*study.notes, *reading.notes, *notes_of(reading.runs), *flags.notes)
+    sections = (
+        *run_statistics.sections(study, data.anchor_ranges),
+        *run_curves.sections(reading.curves),
+        gate_regression.section(study, reading.runs),
+        *artifact_reuse.sections(study, flags),
+    )
     table = run_statistics.runs_table(study)
-    return {"runs.csv": table.text(), **_statistics("runs_statistics", sections, notes)}, notes
+    files = {"runs.csv": table.text(), **_statistics("runs_statistics", sections, notes)}
+    counted = (*behaviour_files(reading.runs), *flag_files(flags))
+    files |= {f"{t.name}.csv": t.text() for t in counted} | layout_files(study, data)
+    files |= _statistics("runs_behaviour", page_of(counted), notes)
+    if reused := artifact_reuse.flagged(flags):
+        others = artifact_reuse.without(study, reused)
+        files |= layout_files(others, data, "runs_unflagged_", artifact_reuse.ABOUT)
+    return files, notes
 
 
-def _statistics(page: str, sections: Sequence[Section], notes: Sequence[str]) -> dict[str, str]:
+def _statistics(name: str, sections: Sequence[Section], notes: Sequence[str]) -> dict[str, str]:
     files = {f"{section.table.name}.csv": section.table.text() for section in sections}
     tables = [_shown(section) for section in sections]
     text = markdown(tables)
     if notes:
         text += "\n## Left out\n\n" + "".join(f"* {note}\n" for note in notes)
-    return {**files, f"{page}.md": text}
+    return {**files, f"{name}.md": text}
 
 
 def _shown(section: Section) -> Table:
@@ -67,4 +92,5 @@ def _shown(section: Section) -> Table:
 
 
 _WORDS = {"model", "method", "settings", "aggregate", "ours", "theirs", "change", "task_id",
-          "domain", "file", "axis"}  # fmt: skip
+          "domain", "file", "axis", "group", "parent_rank", "key", "prediction", "flag",
+          "retriever", "docs", "rate", "run_id"}  # fmt: skip

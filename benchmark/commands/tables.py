@@ -19,7 +19,7 @@ DataOption = Annotated[
     typer.Option(help="Folder of published numbers; default the project's results/published."),
 ]
 RunsOption = Annotated[
-    Path | None, typer.Option(help="Folder of own runs; they go to files of their own, runs*.")
+    Path | None, typer.Option(help="Folder of own runs; they go to files of their own.")
 ]
 OutOption = Annotated[Path, typer.Option(help="Folder for the results; made when needed.")]
 AnchorsOption = Annotated[
@@ -54,7 +54,7 @@ def tables(
         files = published_files(published)
         notes: Sequence[str] = ()
         if runs is not None:
-            own, notes = run_files(runs, published.anchor_ranges)
+            own, notes = run_files(runs, published)
             files |= own
         headline = by_setting(pairs(published))
         written = write_files(out, files)

@@ -14,6 +14,7 @@ import sys
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,6 +24,7 @@ from benchmark.artifact import Artifact, Plain
 from benchmark.candidates import ArrayFunctions
 from benchmark.data import data_file
 from benchmark.evaluator import Call, Failure, Invalid, Sandbox, Score, Stage, Unavailable
+from benchmark.side_by_side import Named, Shown
 from tasks.ai_foundations import returned, rowwise
 from tasks.ai_foundations.embedded import Tables
 from tasks.ai_foundations.goodness import Goodness, goodness
@@ -31,6 +33,8 @@ from tasks.ai_foundations.tables import Array, Sizes, Split, Table, read_table, 
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from tasks.ai_foundations.picture_pair import Law
 
 SEED = 42
 CALL_WALL_S = 600.0  # of one fit or prediction, as in the paper's runs
@@ -280,3 +284,27 @@ class ScalingLaw(ArrayFunctions):
             split, table = "train", self.table("train")
             found = self.predictions(artifact, table)
         draw_predictions(figure, table, found, self.targets, split, self.setup.variant)
+
+    def draw_together(self, found: Sequence[Named], figure: Figure) -> Shown:
+        """Predicted against actual, a panel a law, and their errors; held-out rows where all have
+        them."""
+        from tasks.ai_foundations import picture_pair
+
+        split, laws = self.laws(found)
+        where = f"{picture_pair.ROWS[split]}{self._variant_note()}"
+        return picture_pair.draw(figure, self.table(split), laws, self.targets, where)
+
+    def laws(self, found: Sequence[Named]) -> tuple[Split, list[Law]]:
+        """The rows for which all artifacts hold predictions, and these. Raises :class:`Invalid`."""
+        from tasks.ai_foundations.picture_pair import Law
+
+        splits: tuple[Split, ...] = ("test", "train")
+        for split in splits:
+            table = self.table(split)
+            with suppress(Invalid):
+                return split, [Law(o.label, self.predictions(o.artifact, table)) for o in found]
+        raise Invalid("the artifacts hold predictions for different rows; draw both at one stage")
+
+    def _variant_note(self) -> str:
+        variant = self.setup.variant
+        return "" if variant == "official" else f"; {variant} data, not comparable"

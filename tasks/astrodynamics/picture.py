@@ -158,7 +158,7 @@ def _draw_list(axes: Axes, flight: Flight) -> None:
     for index, (node, dv) in enumerate(zip(flight.nodes, flight.node_dv, strict=True)):
         y = 1.0 - (index + 0.5) * row_height
         _draw_marker(axes, 0.09, y, node)
-        for x, text in ((0.0, str(index)), (0.14, node.label), (0.46, _date(node.time))):
+        for x, text in ((0.0, str(index)), (0.14, node.label), (0.46, date_of(node.time))):
             axes.text(x, y, text, fontsize=7, va="center")
         axes.text(1.0, y, f"{dv:.4f} km/s", fontsize=7, va="center", ha="right")
 
@@ -201,5 +201,6 @@ def _add_legend(axes: Axes, flight: Flight) -> None:
     )  # fmt: skip
 
 
-def _date(mjd: float) -> str:
+def date_of(mjd: float) -> str:
+    """Day of a modified Julian date."""
     return f"{datetime(1858, 11, 17) + timedelta(days=mjd):%Y-%m-%d}"

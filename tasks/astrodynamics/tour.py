@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmark.artifact import Artifact
 from benchmark.evaluator import Call, Evaluator, Invalid, Sandbox, Score, Setup, Stage
 from benchmark.sandbox.session import read_source
+from benchmark.side_by_side import Named, Shown
 from tasks.astrodynamics.flight import Flight, fly
 from tasks.astrodynamics.kernels import kernel_for
 from tasks.astrodynamics.mission import read_mission
@@ -79,6 +81,18 @@ class Tour(Evaluator):
         name = self.setup.task.declared.title
         title = f"{name}. Total {flight.total_dv:.6f} km/s ({self.kernel.label})"
         draw_tour(flight, self.mission, self.kernel.ephemeris, title, figure)
+
+    def draw_together(self, found: Sequence[Named], figure: Figure) -> Shown:
+        """Lists of events, and the budgets as bars."""
+        from tasks.astrodynamics import tour_pair
+
+        flights = []
+        for one in found:
+            trajectory, _ = _content(one.artifact)
+            nodes = parse(trajectory, self.mission)
+            flights.append((one.label, fly(nodes, self.mission, self.kernel.ephemeris)))
+        title = f"{self.setup.task.declared.title} ({self.kernel.label})"
+        return tour_pair.draw(flights, title, figure)
 
     def _metrics(self, flight: Flight) -> dict[str, float]:
         residuals = flight.residuals

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from published_copy import PublishedCopy
+from synthetic_traces import SyntheticRuns
 from written_runs import WrittenRuns
 
 from analysis.published import Published, default_folder
@@ -28,3 +29,9 @@ def copy(tmp_path: Path) -> PublishedCopy:
 def written(tmp_path: Path) -> WrittenRuns:
     """A folder of runs to fill."""
     return WrittenRuns(tmp_path / "runs")
+
+
+@pytest.fixture
+def synthetic(tmp_path: Path) -> SyntheticRuns:
+    """A folder of runs to fill with whole traces."""
+    return SyntheticRuns(tmp_path / "synthetic")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from written_runs import WrittenRuns
 
-from analysis.progress import Progress, read_progress, read_trace
-from analysis.rows import DataProblem
-from analysis.run_curves import read_curves, waits
+from analysis.progress import Progress, ProgressFold
+from analysis.reading import feed, read_traces
+from analysis.run_curves import waits
 from analysis.runs import read_run, read_study
+from analysis.traces import open_trace
 from benchmark.catalogue import find_task
 from benchmark.ndg import ndg
 
@@ -22,7 +24,13 @@ def gain(value: float) -> float:
 
 
 def curves(written: WrittenRuns, *steps: dict[str, object], **more: object) -> Progress:
-    return read_progress(read_run(written.run("r", list(steps), **more)))  # type: ignore[arg-type]
+    return progress_of(written.run("r", list(steps), **more))  # type: ignore[arg-type]
+
+
+def progress_of(folder: Path) -> Progress:
+    fold = ProgressFold(read_run(folder))
+    assert feed(open_trace(folder), {"curves": fold}) == {}
+    return fold.result()
 
 
 def test_counts_on_every_axis(written: WrittenRuns) -> None:
@@ -90,48 +98,25 @@ def test_a_clock_that_was_set_back_stands_still(written: WrittenRuns) -> None:
     assert found.curves["seconds"].cost.tolist() == [0, 60, 60, 180]
 
 
-def test_a_growing_trace_is_read_up_to_its_last_whole_line(written: WrittenRuns) -> None:
-    folder = written.run("r", [{}, {}])
-    path = folder / "trace.jsonl"
-    path.write_bytes(path.read_bytes()[:-20])
-    assert [record["t"] for record in read_trace(folder)] == [1]
-
-
 def test_an_empty_trace_gives_a_note(written: WrittenRuns) -> None:
     folder = written.run("empty", [{}], best={"ndg": 5.0})
     (folder / "trace.jsonl").write_text("")
-    found = read_curves(read_study(written.folder))
-    assert found.progress == ()
-    assert found.notes == ("empty: its trace is empty, no curves",)
+    found = read_traces(read_study(written.folder))
+    assert found.curves.progress == ()
+    (note,) = found.notes
+    assert "empty/trace.jsonl: the trace is empty, no iteration has closed yet" in note
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("{oops}\n", "line 2: not a trace record"),
-        ("[]\n", "line 2: not a trace record"),
-        ('{"t": 2}\n', "line 2: not a trace record"),
-        ('{"schema": "evoduet.trace/9"}\n', "line 2: schema 'evoduet.trace/9', expected"),
-        ('{"schema": "evoduet.trace/1", "t": 2}\n', "iteration 2 of the trace cannot be read"),
-    ],
-)
-def test_damaged_traces_are_named(written: WrittenRuns, line: str, message: str) -> None:
+def test_what_one_count_cannot_read_the_others_can(written: WrittenRuns) -> None:
     folder = written.run("r", [{}], best={"ndg": 5.0})
-    with (folder / "trace.jsonl").open("a") as file:
-        file.write(line)
-    with pytest.raises(DataProblem, match=message):
-        read_progress(read_run(folder))
-    (note,) = read_curves(read_study(written.folder)).notes
+    text = (folder / "trace.jsonl").read_text()
+    (folder / "trace.jsonl").write_text(text.replace('"usage"', '"used"'))
+    found = read_traces(read_study(written.folder))
+    assert found.curves.progress == ()
+    assert [run.run_id for run in found.runs] == ["r"]
+    (note,) = found.notes
     assert note.startswith("no curves: ")
-
-
-def test_without_a_trace_the_journal_is_folded(written: WrittenRuns) -> None:
-    folder = written.run("r", [{}])
-    (folder / "trace.jsonl").unlink()
-    assert list(read_trace(folder)) == []
-    (folder / "journal.jsonl").unlink()
-    with pytest.raises(DataProblem, match=r"no run there"):
-        list(read_trace(folder))
+    assert "iteration 1 of the trace cannot be read (KeyError('usage'))" in note
 
 
 def test_missing_slots_leave_a_gap_in_iterations_alone(written: WrittenRuns) -> None:
@@ -139,7 +124,7 @@ def test_missing_slots_leave_a_gap_in_iterations_alone(written: WrittenRuns) -> 
     path = folder / "trace.jsonl"
     first, _, third = path.read_text().splitlines(keepends=True)
     path.write_text(first + third)
-    found = read_progress(read_run(folder))
+    found = progress_of(folder)
     assert found.curves["iterations"].cost.tolist() == [0, 1, 3]
     assert found.curves["evaluations"].cost.tolist() == [0, 1, 2]
     assert json.loads(third)["t"] == 3
@@ -150,7 +135,7 @@ def test_waits_name_axis_and_level(written: WrittenRuns) -> None:
     for seed, quick in enumerate((True, False, True)):
         steps = [{"score": half if quick else 1.4, "usd": None, "unpriced": 1}, {"best": 1.4}]
         written.run(f"r{seed}", steps, x0=1.3, best={"ndg": 50.0})
-    rows = waits(read_curves(read_study(written.folder))).table.rows
+    rows = waits(read_traces(read_study(written.folder)).curves).table.rows
     assert [tuple(row[5:]) for row in rows] == [
         ("evaluations", 50.0, 3, 2, 1.0),
         ("evaluations", 80.0, 3, 0, None),

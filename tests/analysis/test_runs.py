@@ -12,8 +12,8 @@ from written_runs import WrittenRuns
 
 from analysis import run_statistics
 from analysis.published import Published
+from analysis.reading import read_traces
 from analysis.rows import DataProblem
-from analysis.run_curves import read_curves
 from analysis.runs import read_study
 from analysis.tables.build import run_files
 from benchmark.catalogue import find_task
@@ -41,11 +41,11 @@ def test_runs_of_the_engine_are_read(tmp_path: Path, data: Published) -> None:
         "local-script", 3, "openevolve-native+evoduet",
         "gate=knowledge R=3 J=1 M=5 D=3 search=offline edit=full",
     )  # fmt: skip
-    for progress in read_curves(study).progress:
+    for progress in read_traces(study).curves.progress:
         end = progress.curves["iterations"].value[-1]
         assert end == pytest.approx(progress.run.ndg)
         assert progress.curves["usd"].spent == pytest.approx(progress.run.cost_usd)
-    files, notes = run_files(tmp_path / "runs", data.anchor_ranges)
+    files, notes = run_files(tmp_path / "runs", data)
     assert not notes
     (pair,) = read_csv(files["runs_pairs.csv"])
     assert (pair["ours"].split()[0], pair["theirs"].split()[0]) == (
@@ -56,10 +56,11 @@ def test_runs_of_the_engine_are_read(tmp_path: Path, data: Published) -> None:
 def test_held_out_runs_of_the_engine(tmp_path: Path) -> None:
     evaluator = LocalEvaluator(held_out=True)
     run(
-        config(task="denoising", method="none", iterations=4, report_iterations=(2,)),
+        config(task="denoising", method="none", iterations=4, report_iterations=(2,),
+               variant="official"),
         tmp_path / "runs" / "held", clients=clients(evaluator),
     )  # fmt: skip
-    (progress,) = read_curves(read_study(tmp_path / "runs")).progress
+    (progress,) = read_traces(read_study(tmp_path / "runs")).curves.progress
     assert progress.measure == "ndg"
     values = progress.curves["iterations"].value
     assert values[0] == values[1] == 0.0
@@ -115,7 +116,7 @@ def test_unfinished_and_unscored_runs_are_named(written: WrittenRuns, data: Publ
     written.run("embedded", [{}], variant="embedded", best={"ndg": None, "ndg_raw": None})
     killed = written.run("killed", [{}])
     (killed / "summary.json").unlink()
-    files, notes = run_files(written.folder, data.anchor_ranges)
+    files, notes = run_files(written.folder, data)
     text = "\n".join(notes)
     assert "stopped: interrupted after 1 of 1 iterations" in text
     assert "held: its reporting metric is held out and was not evaluated" in text
@@ -197,6 +198,6 @@ def test_pareto_leaves_out_unpriced_runs(written: WrittenRuns) -> None:
 
 def test_nothing_comparable_still_lists_the_runs(written: WrittenRuns, data: Published) -> None:
     written.run("stopped", [{}], status="interrupted")
-    files, _ = run_files(written.folder, data.anchor_ranges)
+    files, _ = run_files(written.folder, data)
     assert len(read_csv(files["runs.csv"])) == 1
     assert read_csv(files["runs_aggregates.csv"]) == []

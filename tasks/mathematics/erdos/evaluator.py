@@ -6,6 +6,7 @@ the overlap of h with 1 - h, both zero outside [0, 2]; every such h bounds the c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from benchmark.artifact import Artifact
 from benchmark.candidates import PythonConstruction, type_name
 from benchmark.evaluator import Invalid, Score, Stage
+from benchmark.side_by_side import Named, Shown, draw_panels, scores
 from tasks.mathematics import autoconvolution as ac
 from tasks.mathematics import exact_autoconvolution as exact
 from tasks.mathematics import step_pictures
@@ -107,6 +109,15 @@ class MinimumOverlap(PythonConstruction):
         h = _unit_mass(_given(artifact))
         value = f"C5 = {self.score(artifact, 'search').objective:.10f}"
         step_pictures.draw_overlap(figure, h, 2.0 / len(h) * ac.overlap(h), value)
+
+    def draw_together(self, found: Sequence[Named], figure: Figure) -> Shown:
+        """The functions beside each other, their overlaps on one scale."""
+        panels = draw_panels(self, found, figure)
+        lower = [panel.axes[-1] for panel in panels]
+        highest = max(axes.get_ylim()[1] for axes in lower)
+        for axes in lower:
+            axes.set_ylim(top=highest)
+        return scores(found)
 
 
 def _given(artifact: Artifact) -> ac.Heights:

@@ -7,6 +7,7 @@ Every determinant is a multiple of 2^28, so the score is k / (342 * 7^12) with a
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from benchmark.artifact import Artifact
 from benchmark.candidates import PythonConstruction
 from benchmark.evaluator import Invalid, Score, Stage
+from benchmark.side_by_side import Named, Shown, draw_panels, scores
 from tasks.mathematics import pictures
 from tasks.mathematics.determinant import bareiss_determinant, reduced_determinant
 from tasks.mathematics.matrix import real_matrix
@@ -62,6 +64,12 @@ class MaximalDeterminant(PythonConstruction):
     def draw(self, artifact: Artifact, figure: Figure) -> None:
         """The matrix beside the scalar products of its rows."""
         pictures.draw_signs(sign_matrix(artifact.construction), figure)
+
+    def draw_together(self, found: Sequence[Named], figure: Figure) -> Shown:
+        """The matrices and their Gram matrices below each other."""
+        figure.set_size_inches(7.0, 3.5 * len(found))
+        draw_panels(self, found, figure, below=True)
+        return scores(found)
 
 
 def sign_matrix(value: Any) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ the same hooks). It routes in the sandbox; here its layouts and SWAPs are replay
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,6 +16,7 @@ from benchmark.candidates import FileProgram
 from benchmark.data import data_file
 from benchmark.evaluator import Invalid, Sandbox, Score, Setup, Stage
 from benchmark.sandbox.session import read_source
+from benchmark.side_by_side import Named, Shown
 from tasks.quantum_compilation.swap_reduction import archive, baselines, picture, reporting
 from tasks.quantum_compilation.swap_reduction.building import build_router
 from tasks.quantum_compilation.swap_reduction.embedded import embedded_suite, unseen_suite
@@ -132,6 +133,17 @@ class SwapReduction(FileProgram):
         content: Any = artifact.construction
         found = content["cases"] if isinstance(content, dict) else content
         picture.draw(self.suite, judge(self.suite, found), found, figure)
+
+    def draw_together(self, found: Sequence[Named], figure: Figure) -> Shown:
+        """One small circuit as each router ran it, inserted SWAPs in colour."""
+        from tasks.quantum_compilation.swap_reduction import picture_pair
+
+        contents: list[Any] = [one.artifact.construction for one in found]
+        routed = [
+            (one.label, content["cases"] if isinstance(content, dict) else content)
+            for one, content in zip(found, contents, strict=True)
+        ]
+        return picture_pair.draw(self.suite, routed, figure)
 
 
 EVALUATOR = SwapReduction

@@ -43,7 +43,7 @@ def draw(suite: Suite, tally: Tally, records: Sequence[Mapping[str, Any]], figur
         circuit, _ = suite.parts(example.case)
         steps = greedy_schedule(circuit, topology, record["initial_layout"], record["swaps"])
         axes = figure.add_subplot(grid[1, :])
-        _draw_routed(axes, circuit, record["initial_layout"], steps)
+        draw_routed(axes, circuit, record["initial_layout"], steps)
         axes.set_title(f"{example.case.circuit} as routed, the beginning", fontsize=10)
 
 
@@ -107,11 +107,9 @@ def _example(suite: Suite, shown: Sequence[CaseResult]) -> CaseResult | None:
     return min(shown, key=size, default=None)
 
 
-def _draw_routed(
-    axes: Axes, circuit: Circuit, layout: Sequence[int], steps: Sequence[Step]
-) -> None:
+def draw_routed(axes: Axes, circuit: Circuit, layout: Sequence[int], steps: Sequence[Step]) -> None:
     """Physical qubits as lines; each step in the first column in which it crosses nothing."""
-    placed = _on_physical_qubits(circuit, layout, steps)
+    placed = on_physical_qubits(circuit, layout, steps)
     wires = sorted({qubit for _, qubits in placed for qubit in qubits})
     row = {qubit: -index for index, qubit in enumerate(wires)}
     free_from = Counter[int]()
@@ -142,7 +140,7 @@ def _draw_routed(
         spine.set_visible(False)
 
 
-def _on_physical_qubits(
+def on_physical_qubits(
     circuit: Circuit, layout: Sequence[int], steps: Sequence[Step]
 ) -> list[tuple[Step, list[int]]]:
     """Each step with the physical qubits that it touches when its turn comes."""

@@ -8,7 +8,7 @@ Reported: the mean over two held-out data sets of both normalised losses, behind
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from benchmark.artifact import Artifact, Plain
 from benchmark.evaluator import Evaluator, Failure, Invalid, Sandbox, Score, Stage, Unavailable
+from benchmark.side_by_side import Named, Shown
 from tasks.scientific_algorithms.denoising import datasets, metric, sandboxed
 from tasks.scientific_algorithms.denoising.answers import checked
 from tasks.scientific_algorithms.denoising.datasets import Dataset
@@ -151,16 +152,36 @@ class Denoising(Evaluator):
         """Expression heat maps: what the program saw, what it made of it, what it was held to."""
         from tasks.scientific_algorithms.denoising.heatmap import draw_heatmaps
 
-        try:
-            answers = self._answers(artifact, "report")
-        except Invalid:
-            answers = self._answers(artifact, "search")
+        answers = self._any_answers(artifact)
         name = next((name for name, answer in answers.items() if answer is not None), None)
         if name is None:
             raise Invalid("the artifact holds no matrix to draw")
         dataset = self._load(name)
         note = "" if self.setup.variant == "official" else " (simulated, not comparable)"
         draw_heatmaps(figure, dataset, checked(answers[name], dataset, strict=False), note)
+
+    def draw_together(self, found: Sequence[Named], figure: Figure) -> Shown:
+        """Heat maps of the input, each answer and the held-out counts on one colour scale."""
+        from tasks.scientific_algorithms.denoising import heatmap_pair
+
+        answered = [self._any_answers(one.artifact) for one in found]
+        common = [n for n in answered[0] if all(a.get(n) is not None for a in answered)]
+        if not common:
+            raise Invalid("the artifacts hold no answer for one and the same data set")
+        name = heatmap_pair.FIRST_CHOICE if heatmap_pair.FIRST_CHOICE in common else common[0]
+        dataset = self._load(name)
+        matrices = [
+            (one.label, checked(answers[name], dataset, strict=False))
+            for one, answers in zip(found, answered, strict=True)
+        ]
+        note = "" if self.setup.variant == "official" else " (simulated, not comparable)"
+        return heatmap_pair.draw(figure, dataset, matrices, note)
+
+    def _any_answers(self, artifact: Artifact) -> dict[str, Any]:
+        try:
+            return self._answers(artifact, "report")
+        except Invalid:
+            return self._answers(artifact, "search")
 
 
 EVALUATOR = Denoising

@@ -1,0 +1,1 @@
+"""What runs do: decisions, evidence, look-ups, hosts, queries and outcomes, counted from traces."""
