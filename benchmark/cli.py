@@ -15,18 +15,27 @@ import typer
 
 from benchmark.commands import (
     adapt,
+    audit,
     baseline,
+    bundle,
     catalogue,
     data,
     doctor,
+    export,
     figures,
+    import_recorded,
     oracle,
+    plan,
     plot,
     regress,
+    report,
+    run,
     runs,
     score,
     suite,
+    sweep,
     tables,
+    verify,
 )
 from benchmark.commands.options import UsageProblem
 
@@ -46,19 +55,26 @@ app.command("score")(score.score)
 app.command("suite")(suite.suite)
 app.command("regress")(regress.regress)
 app.command("plot")(plot.plot)
-app.command("run")(runs.run)
-app.command("plan")(runs.plan)
+app.command("run")(run.run)
+app.command("plan")(plan.plan)
 app.command("resume")(runs.resume)
 app.command("replay")(runs.replay)
 app.command("runs")(runs.runs)
 app.command("best")(runs.best)
 app.command("trace")(runs.trace)
+app.command("export")(export.export)
+app.command("audit")(audit.audit)
+app.command("import-recorded")(import_recorded.import_recorded)
+app.command("verify")(verify.verify)
+app.command("bundle")(bundle.bundle)
 app.command("adapt")(adapt.adapt)
 app.command("oracle")(oracle.oracle)
 app.command("baseline")(baseline.baseline)
 app.command("tables")(tables.tables)
 app.command("figures")(figures.figures)
+app.command("report")(report.report)
 app.add_typer(data.app, name="data")
+app.add_typer(sweep.app, name="sweep")
 app.command("doctor")(doctor.doctor)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -14,6 +16,10 @@ from pathlib import Path
 from benchmark.task import Task
 
 _LIBRARIES = ("evoduet", "numpy", "scipy")
+COMPILERS = ("g++", "rustc")
+"""Commands whose versions decide what a compiled candidate does."""
+
+_COMPILER_PATIENCE_S = 10.0
 
 
 def sha256_file(path: Path) -> str:
@@ -64,26 +70,77 @@ def _decides(path: Path, task: Task) -> bool:
 
 @cache
 def versions(extra: tuple[str, ...] = ()) -> dict[str, str]:
-    """Versions of Python and of the libraries that take part in scoring."""
+    """Versions of Python and of the libraries that take part in scoring.
+
+    ``extra`` are import names, as ``requires`` in ``task.toml`` has them.
+    """
     found = {"python": platform.python_version()}
     for name in (*_LIBRARIES, *extra):
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
+        version = _version(name)
+        if version is not None:
+            found[name] = version
     return found
+
+
+def _version(module: str) -> str | None:
+    """Version of the distribution that is named like a module, or else of the one that has it."""
+    try:
+        return metadata.version(module)
+    except metadata.PackageNotFoundError:
+        owners = _owners().get(module, [])
+        return metadata.version(owners[0]) if owners else None
+
+
+@cache
+def _owners() -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()
 
 
 @cache
 def machine() -> dict[str, str]:
-    """Operating system, processor and number of cores that this process may use."""
+    """Operating system, processor, number of cores that this process may use, and compilers."""
     return {
         "system": f"{platform.system()} {platform.release()}",
         "architecture": platform.machine(),
         "cpu": _cpu_model(),
         "cores": str(cores()),
         "byteorder": sys.byteorder,
+        **compilers(),
     }
+
+
+@cache
+def compilers() -> dict[str, str]:
+    """First line of what each compiler that is here says of its version."""
+    found = {}
+    for command in COMPILERS:
+        path = shutil.which(command)
+        if path is None:
+            continue
+        try:
+            answer = subprocess.run(
+                [path, "--version"],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_COMPILER_PATIENCE_S,
+                stdin=subprocess.DEVNULL,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        if answer.returncode == 0 and answer.stdout:
+            found[command] = answer.stdout.splitlines()[0].strip()
+    return found
+
+
+def installed() -> dict[str, str]:
+    """Name and version of every distribution that this interpreter finds, sorted by name."""
+    found: dict[str, str] = {}
+    for distribution in metadata.distributions():
+        name = distribution.metadata["Name"]
+        if name:
+            found.setdefault(name.lower().replace("_", "-"), distribution.version)
+    return dict(sorted(found.items()))
 
 
 def cores() -> int:

@@ -97,9 +97,18 @@ def _corrected(request: Request, slot: int, error: str) -> Request:
     return replace(request, messages=messages, slots=(slot,))
 
 
-async def free_text(run: RunContext, request: Request, limit: int) -> tuple[str, str | None]:
-    """The trimmed text of one answer, at most ``limit`` characters; the error of a failed call."""
+@dataclass(frozen=True)
+class FreeText:
+    """An answer in words (empty when the call failed), the failure, and the call's name."""
+
+    text: str
+    error: str | None
+    call_id: str | None
+
+
+async def free_text(run: RunContext, request: Request, limit: int) -> FreeText:
+    """The trimmed text of one answer, at most ``limit`` characters."""
     (completion,) = await run.sample(request)
     if completion.error is not None:
-        return "", completion.error
-    return completion.text.strip()[:limit], None
+        return FreeText("", completion.error, completion.call_id)
+    return FreeText(completion.text.strip()[:limit], None, completion.call_id)

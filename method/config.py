@@ -5,11 +5,9 @@ Unknown keys fail: a typo must not silently run something else.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
@@ -21,110 +19,32 @@ from pydantic import (
     model_validator,
 )
 
+from method.client_config import ClientConfig, ParameterRule, SamplingConfig, WebConfig
+from method.config_sources import canonical, read_file
+from method.naming import EXTERNAL, RETRIEVERS, SCAFFOLDS, MethodName, parse_method
+from method.presets import layered
 from method.protocols import Sampling
+from method.retrievers.options import check_retriever_options
 from method.rules import Preset, Rules
 from method.scaffolds.options import check_options
 
-SCAFFOLDS = ("openevolve-native", "openevolve-package", "topk", "evox")
-RETRIEVERS = ("none", "oracle", "joint", "sequential", "evoduet")
+__all__ = [
+    "ClientConfig",
+    "ConfigProblem",
+    "ParameterRule",
+    "RunConfig",
+    "SamplingConfig",
+    "WebConfig",
+    "make_config",
+]
+
 GateKind = Literal["knowledge", "random", "stagnation", "always", "never"]
-ParameterRule = Literal["supported", "release"]
-
-ALIASES: Mapping[str, str] = {
-    "inner_rounds": "rounds",
-    "query_count": "queries",
-    "documents_per_query": "per_query",
-    "search_top_k": "retain",
-    "num_generations": "candidates",
-}
-"""Names of the authors' command line, accepted in files."""
-
-ABLATIONS: Mapping[str, Mapping[str, Any]] = {
-    "J3k3": {"queries": 3, "retain": 3},
-    "J3k5": {"queries": 3, "retain": 5},
-    "J5k3": {"queries": 5, "retain": 3},
-    "N1": {"candidates": 1},
-    "N8": {"candidates": 8},
-    "N16": {"candidates": 16},
-    "R1": {"rounds": 1},
-    "random-gate": {"gate": "random", "gate_p": 0.5},
-    "stagnation-gate": {"gate": "stagnation"},
-}
-"""Settings of the paper that differ from the defaults, by name."""
+OWN_MODEL = "own"
+"""What the manifest names where a method asks models by itself."""
 
 
 class ConfigProblem(ValueError):
     """A run cannot be configured so; the message names the key and what is allowed."""
-
-
-class SamplingConfig(BaseModel):
-    """Requested sampling parameters of every model call."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    temperature: float | None = 0.7
-    top_p: float | None = 0.95
-    max_output_tokens: int = Field(default=32768, gt=0)
-    reasoning_effort: str | None = "medium"
-
-
-class ClientConfig(BaseModel):
-    """How the model is reached. Keys stand in the environment, never here."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    api_base: str | None = None
-    """Address of an OpenAI-compatible server or gateway, for example ``http://localhost:8000/v1``.
-    It is sent a key only if ``api_key_env`` names one."""
-    api_key_env: str | None = None
-    """Environment variable that holds the key, where it is not the provider's usual one."""
-    params: ParameterRule = "supported"
-    """Send what the model supports, or what the authors' release would send."""
-    timeout_s: Annotated[float, Field(gt=0)] = 1800.0
-    """Wall clock of one attempt."""
-    retries: Annotated[int, Field(ge=0)] = 3
-    concurrency: Annotated[int, Field(ge=1)] = 8
-    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
-    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
-
-    @field_validator("api_base")
-    @classmethod
-    def _plain_address(cls, value: str | None) -> str | None:
-        return plain_address(value)
-
-
-class WebConfig(BaseModel):
-    """How the web is searched; the key is ``TAVILY_API_KEY`` in the environment."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    keyless: bool = False
-    """Search without a key, at the provider's limits for it; never happens by accident."""
-    api_base: str | None = None
-    """Address of a server that speaks Tavily's protocol."""
-    include_domains: tuple[str, ...] = ()
-    exclude_domains: tuple[str, ...] = ()
-    timeout_s: Annotated[float, Field(gt=0, le=120)] = 60.0
-    retries: Annotated[int, Field(ge=0)] = 3
-    concurrency: Annotated[int, Field(ge=1)] = 8
-    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
-
-    @field_validator("api_base")
-    @classmethod
-    def _plain_address(cls, value: str | None) -> str | None:
-        return plain_address(value)
-
-
-def plain_address(value: str | None) -> str | None:
-    """An http(s) address that holds no secret. Raises ``ValueError``."""
-    if value is None:
-        return None
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("must be an http(s) address")
-    if parts.username is not None or parts.query or parts.fragment:
-        raise ValueError("must not hold a user, password or query; keys go into the environment")
-    return value
 
 
 class RunConfig(BaseModel):
@@ -133,10 +53,20 @@ class RunConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: str
-    method: str = "evoduet"
-    """``[SCAFFOLD+]RETRIEVER``."""
+    presets: tuple[str, ...] = ()
+    """Names of :mod:`method.presets` that set keys of this configuration."""
+    command: tuple[str, ...] | None = None
+    """Program and arguments of a method that runs as a process (:mod:`method.external`)."""
+    method: str = f"{SCAFFOLDS[0]}+evoduet"
+    """``[SCAFFOLD+]RETRIEVER``, or a method of another distribution; with ``command``, its name."""
     scaffold_options: dict[str, Any] = {}
     """Options of ``openevolve-package`` and ``evox``, see :mod:`method.scaffolds.options`."""
+    retriever_options: dict[str, Any] = {}
+    """Options of ``oracle``, ``joint`` and ``sequential``, see :mod:`method.retrievers.options`."""
+    method_options: dict[str, Any] = {}
+    """Handed to a method that proposes programs itself."""
+    proposal_timeout_s: Annotated[float, Field(gt=0)] = 3600.0
+    """How long such a method may think about one program."""
     model: str
     search: str = "offline"
     """``tavily`` (the web), ``offline`` (the oracle documents), a folder of texts, or ``none``."""
@@ -156,7 +86,10 @@ class RunConfig(BaseModel):
     edit: Literal["diff", "full"] = "diff"
     gate: GateKind = "knowledge"
     gate_p: Annotated[float, Field(ge=0, le=1)] = 0.5
-    gate_window: Annotated[int, Field(ge=1)] | None = None
+    gate_window: Annotated[int, Field(ge=1)] | Literal["task"] | None = None
+    """Of the stagnation gate; by default a tenth of T, ``task``: of what the task declares."""
+    gate_relative: bool = False
+    """The stagnation gate measures a gain relative to the last observation."""
     rounds: Annotated[int, Field(ge=1)] = 3
     queries: Annotated[int, Field(ge=1)] = 1
     per_query: Annotated[int, Field(ge=1, le=20)] = 5
@@ -165,7 +98,8 @@ class RunConfig(BaseModel):
     iterations: Annotated[int, Field(ge=0)] | None = None
     """T; by default what the task declares (100, or 20 for the simple ones)."""
     seed: int = 42
-    max_attempts: Annotated[int, Field(ge=1)] = 3
+    max_attempts: Annotated[int, Field(ge=1)] | None = None
+    """Attempts of one iteration; by default 3, or 6 for ``sequential``."""
     max_cost: Annotated[float, Field(ge=0)] | None = None
     max_hours: Annotated[float, Field(ge=0)] | None = None
     max_tokens: Annotated[int, Field(ge=0)] | None = None
@@ -176,21 +110,60 @@ class RunConfig(BaseModel):
     variant: str | None = None
     options: dict[str, str] = {}
     isolation: str = "auto"
-    workers: Annotated[int, Field(ge=1)] = 1
-    """Evaluations at a time: the same for every method, so that load biases none."""
+    workers: Annotated[int, Field(ge=1)] | None = None
+    """Evaluations at a time, by default 1: the same for every method, so that load biases none."""
+    eval_wall_s: Annotated[float, Field(gt=0)] | Literal["task", "released"] = "task"
+    """Wall clock of one evaluation: the task's own, the authors' release's, or seconds."""
     enforce_blocks: Literal["off", "revert", "reject"] = "off"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _own_defaults(cls, values: Any) -> Any:
+        """A method that proposes programs itself has no use for what our outer loop needs."""
+        if not isinstance(values, dict):
+            return values
+        given = dict(values)
+        if given.get("command") is not None:
+            given.setdefault("method", EXTERNAL)
+        elif not _proposes(given.get("method", "evoduet")):
+            return values
+        given.setdefault("model", OWN_MODEL)
+        given.setdefault("candidates", 1)
+        return given
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _words(cls, value: Any) -> Any:
+        if value is None:
+            return None
+        import shlex
+
+        words = shlex.split(value) if isinstance(value, str) else list(value)
+        if not words:
+            raise ValueError("names no program")
+        return tuple(words)
 
     @field_validator("method")
     @classmethod
-    def _known_method(cls, value: str) -> str:
-        scaffold, retriever = split_method(value)
-        return f"{scaffold}+{retriever}"
+    def _known_method(cls, value: str, info: ValidationInfo) -> str:
+        return str(parse_method(value, process=info.data.get("command") is not None))
 
     @field_validator("scaffold_options")
     @classmethod
     def _known_options(cls, value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        if "method" in info.data:
-            check_options(split_method(info.data["method"])[0], value)
+        name = _name(info)
+        if name is not None and name.scaffold in SCAFFOLDS:
+            check_options(name.scaffold, value)
+        return value
+
+    @field_validator("retriever_options")
+    @classmethod
+    def _known_retriever_options(
+        cls, value: dict[str, Any], info: ValidationInfo
+    ) -> dict[str, Any]:
+        name = _name(info)
+        if name is not None and name.retriever in RETRIEVERS:
+            check_retriever_options(name.retriever, value)
         return value
 
     @model_validator(mode="after")
@@ -199,15 +172,40 @@ class RunConfig(BaseModel):
             raise ValueError(f"{self.cassette_mode} needs a recording: give --cassette FILE")
         return self
 
+    @model_validator(mode="after")
+    def _nothing_without_effect(self) -> RunConfig:
+        """An option that would be ignored is refused."""
+        if not self.proposer:
+            if self.method_options:
+                raise ValueError(f"method_options: {self.method} has none")
+            return self
+        for name in _OF_THE_OUTER_LOOP:
+            field = type(self).model_fields[name]
+            if getattr(self, name) != (1 if name == "candidates" else field.default):
+                raise ValueError(
+                    f"{name}: has no effect on {self.method}, which proposes programs by itself"
+                )
+        return self
+
+    @property
+    def name(self) -> MethodName:
+        """The method's name, read."""
+        return parse_method(self.method, process=self.command is not None)
+
     @property
     def scaffold(self) -> str:
-        """Name of the scaffold."""
-        return split_method(self.method)[0]
+        """Name of the scaffold; empty for a method that proposes programs itself."""
+        return self.name.scaffold
 
     @property
     def retriever(self) -> str:
-        """Name of the retriever."""
-        return split_method(self.method)[1]
+        """Name of the retriever; empty for a method that proposes programs itself."""
+        return self.name.retriever
+
+    @property
+    def proposer(self) -> bool:
+        """Whether the method proposes programs itself, without our outer loop and models."""
+        return bool(self.name.proposer)
 
     def resolved_rules(self) -> Rules:
         """The preset with the single switches."""
@@ -216,6 +214,29 @@ class RunConfig(BaseModel):
     def settings(self) -> RunSettings:
         """The numbers that retrievers and gates read."""
         return RunSettings(self)
+
+
+_OF_THE_OUTER_LOOP = (
+    "scaffold_options", "retriever_options", "search", "blocklist", "prices", "cassette", "client",
+    "web", "edit", "gate", "gate_p", "gate_window", "gate_relative", "rounds", "queries",
+    "per_query", "retain", "candidates", "max_attempts", "max_cost", "max_tokens", "max_searches",
+    "on_outage", "sampling", "enforce_blocks",
+)  # fmt: skip
+
+
+def _proposes(method: Any) -> bool:
+    """Whether this names such a method; what is no name at all is reported with its key."""
+    try:
+        return bool(parse_method(str(method)).proposer)
+    except ValueError:
+        return False
+
+
+def _name(info: ValidationInfo) -> MethodName | None:
+    """The method that was read before; ``None`` when it was refused."""
+    if "method" not in info.data:
+        return None
+    return parse_method(info.data["method"], process=info.data.get("command") is not None)
 
 
 class RunSettings:
@@ -234,37 +255,28 @@ class RunSettings:
         self.rules = config.resolved_rules()
 
 
-def split_method(value: str) -> tuple[str, str]:
-    """Scaffold and retriever of ``[SCAFFOLD+]RETRIEVER``. Raises ``ValueError``."""
-    scaffold, plus, retriever = value.rpartition("+")
-    scaffold = scaffold if plus else SCAFFOLDS[0]
-    if scaffold not in SCAFFOLDS or retriever not in RETRIEVERS:
-        raise ValueError(
-            f"unknown method {value!r}: [SCAFFOLD+]RETRIEVER with SCAFFOLD one of "
-            f"{', '.join(SCAFFOLDS)} and RETRIEVER one of {', '.join(RETRIEVERS)}"
-        )
-    return scaffold, retriever
-
-
 def make_config(file: Path | None = None, **options: Any) -> RunConfig:
-    """A configuration from a TOML file, options that are not ``None``, or both (options win).
+    """A configuration from a TOML or YAML file, options that are not ``None``, or both.
 
-    Raises :class:`ConfigProblem` naming the key.
+    Options win over the file; :mod:`method.presets` tells where presets stand. Raises
+    :class:`ConfigProblem` naming the key.
     """
-    values: dict[str, Any] = {}
-    if file is not None:
-        try:
-            values = tomllib.loads(file.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigProblem(f"{file}: not TOML ({error})") from None
-        values = {ALIASES.get(name, name): value for name, value in values.items()}
-    values |= {name: value for name, value in options.items() if value is not None}
+    place = "" if file is None else str(file)
+    given = {name: value for name, value in options.items() if value is not None}
     try:
-        return RunConfig.model_validate(values)
+        values = layered({} if file is None else read_file(file), canonical(given))
+    except ValueError as error:
+        raise ConfigProblem(": ".join(part for part in (place, str(error)) if part)) from None
+    return checked(values, place)
+
+
+def checked(values: Mapping[str, Any], place: str = "") -> RunConfig:
+    """The configuration of these keys. Raises :class:`ConfigProblem` naming place and key."""
+    try:
+        return RunConfig.model_validate(dict(values))
     except ValidationError as error:
         problem = error.errors()[0]
         key = ".".join(str(part) for part in problem["loc"])
         text = "unknown key" if problem["type"] == "extra_forbidden" else problem["msg"]
         text = text.removeprefix("Value error, ")
-        place = "" if file is None else str(file)
         raise ConfigProblem(": ".join(part for part in (place, key, text) if part)) from None

@@ -7,21 +7,27 @@ again over a journal gives the same iterations without asking anybody twice.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from method.parsing.candidates import parse_candidate
+from method.attempts import (
+    Attempts,
+    Candidate,
+    Drawn,
+    EvaluatorUnavailable,
+    Subject,
+    raise_if_unavailable,
+    valid_score,
+)
 from method.ports import Ports
 from method.protocols import (
     Completion,
+    Draws,
     EvalResult,
-    FailedAttempt,
-    ParsedCandidate,
+    InsertResult,
     Program,
     Request,
     Retrieval,
@@ -31,68 +37,28 @@ from method.protocols import (
     Selection,
     Settings,
 )
-from method.rendering import given_text
-from method.retrievers.joint import Joint
 from method.rules import Rules
 from method.scaffolds.native_population import program_id
 from method.searchcache import SearchCache
 from method.searchdb import Outcome, SearchDatabase
+from method.trace import iteration_record
+
+__all__ = [
+    "Engine",
+    "EvaluatorUnavailable",
+    "InvalidSeed",
+    "Iteration",
+    "Stopped",
+    "Subject",
+]
 
 
 class InvalidSeed(RuntimeError):
     """The initial program has no score: there is nothing to start from (exit code 1)."""
 
 
-class EvaluatorUnavailable(RuntimeError):
-    """The evaluator lacks data or tools, or broke: the run ends (exit code 3)."""
-
-
 class Stopped(RuntimeError):
     """Somebody asked the run to stop; it can be resumed (exit code 75)."""
-
-
-@dataclass(frozen=True)
-class Subject:
-    """The task as the engine needs it.
-
-    ``held_out``: the reporting metric is known at stage ``report`` alone; ``enforce_blocks``: what
-    is done with edits outside the EVOLVE-BLOCK.
-    """
-
-    task: str
-    language: str
-    x0: str
-    held_out: bool
-    enforce_blocks: Literal["off", "revert", "reject"] = "off"
-
-
-@dataclass
-class Candidate:
-    """One sample of an attempt: what was read from it and what the evaluator said."""
-
-    attempt: int
-    slot: int
-    completion: Completion
-    parsed: ParsedCandidate | None
-    flags: tuple[str, ...] = ()
-    result: EvalResult | None = None
-    reruns: int = 0
-
-    @property
-    def score(self) -> float | None:
-        """The search score of a valid candidate: parsed, evaluated, finite."""
-        if self.result is None:
-            return None
-        return valid_score(self.result.status, self.result.search_score)
-
-    @property
-    def failure(self) -> str:
-        """Why there is no score, in words for a prompt."""
-        if self.completion.error is not None:
-            return f"the model call failed: {self.completion.error}"
-        if self.parsed is not None and self.parsed.status != "ok":
-            return self.parsed.error
-        return self.result.reason if self.result is not None else ""
 
 
 @dataclass
@@ -104,6 +70,7 @@ class Iteration:
     settings: Settings
     ports: Ports
     scaffold: Scaffold
+    draws: Draws
     _notes: Counter[str] = field(default_factory=Counter)
 
     async def sample(self, request: Request) -> list[Completion]:
@@ -122,28 +89,13 @@ class Iteration:
         self.ports.record(name, (self.t, self._notes[name]), data)
 
 
-def valid_score(status: str, score: Any) -> float | None:
-    """A search score that may be compared: of status ``ok``, a finite number, no boolean."""
-    if status != "ok" or isinstance(score, bool) or not isinstance(score, int | float):
-        return None
-    return float(score) if math.isfinite(score) else None
-
-
-def best_slot(scores: Sequence[float | None]) -> int | None:
-    """Index of the best score; among equals the lowest; ``None`` when there is none."""
-    valid = [index for index, score in enumerate(scores) if score is not None]
-    return max(valid, key=lambda index: (scores[index], -index), default=None)
-
-
-def select_candidate(candidates: Sequence[Candidate]) -> Candidate | None:
-    """The candidate with the best valid search score; among equals the lowest slot."""
-    index = best_slot([candidate.score for candidate in candidates])
-    return None if index is None else candidates[index]
-
-
 @dataclass
 class Engine:
-    """One run. :meth:`run` goes through all iterations, journalled ones included."""
+    """One run. :meth:`run` goes through all iterations, journalled ones included.
+
+    ``last``: the iteration to stop after, where a run is extended beyond the T of its settings
+    (which rules and scaffolds go on to read).
+    """
 
     subject: Subject
     settings: Settings
@@ -157,8 +109,22 @@ class Engine:
     stop_requested: bool = False
     progress: Callable[[Mapping[str, Any]], None] = lambda record: None
     cache: SearchCache | None = None
+    last: int | None = None
     best: Program | None = None
     done: int = 0
+
+    def __post_init__(self) -> None:
+        self._attempts = Attempts(
+            self.subject,
+            self.settings,
+            self.edit,
+            self.max_attempts,
+            self.retriever,
+            self.ports,
+            self._check_stop,
+        )
+        self._draws = Draws()
+        self._bests: dict[int, Program] = {}
 
     @property
     def rules(self) -> Rules:
@@ -175,37 +141,49 @@ class Engine:
         try:
             await self._start()
             status = await self._iterations()
-            if self.best is not None and self.subject.held_out:
-                await self.ports.report(self.done, self.best.id, self.best.code)
+            await self._report()
             self.ports.journal.commit()
             return status
         finally:
             await self.scaffold.close()
 
     async def _iterations(self) -> str:
-        database = SearchDatabase(self.rules)
-        for t in range(1, self.settings.iterations + 1):
+        database, counted = SearchDatabase(self.rules), 0
+        last = self.settings.iterations if self.last is None else self.last
+        for t in range(1, last + 1):
+            if counted >= last:
+                break
             self._check_stop()
             if self.ports.budget.reached and self.ports.holds("iteration_done", (t,)) is None:
                 return "budget"
-            await self._iterate(t, database)
+            attempts = await self._iterate(t, database)
+            counted += attempts if self.scaffold.counts_attempts else 1
             self.done = t
         if self.cache is not None:
             self.cache.rebuild(database)
         return "finished"
 
+    async def _report(self) -> None:
+        """The reporting scores of the bests, when nothing is searched for any more."""
+        if not self.subject.held_out:
+            return
+        for t in sorted({*self.report_iterations, self.done} & self._bests.keys()):
+            best = self._bests[t]
+            await self.ports.report(t, best.id, best.code)
+
     async def _start(self) -> None:
         result, _ = await self.ports.evaluate(0, 0, 0, self.subject.x0)
-        _raise_if_unavailable(result)
+        raise_if_unavailable(result)
         if valid_score(result.status, result.search_score) is None:
             raise InvalidSeed(f"the initial program is {result.status}: {result.reason}")
         x0 = self._program(0, self.subject.x0, result, None, (), "", "")
         self.ports.record("seed_evaluated", (), {"id": x0.id, "search_score": x0.search_score})
         await self.scaffold.start(x0, self.seed, _Asker(self.ports, 0))
-        self.best = x0
+        self.best = self._bests[0] = x0
 
-    async def _iterate(self, t: int, database: SearchDatabase) -> None:
-        run = Iteration(t, self.seed, self.settings, self.ports, self.scaffold)
+    async def _iterate(self, t: int, database: SearchDatabase) -> int:
+        """One iteration; returns how many attempts it took."""
+        run = Iteration(t, self.seed, self.settings, self.ports, self.scaffold, self._draws)
         selection = await self.scaffold.select(t)
         parent = selection.parent
         self.ports.record(
@@ -219,95 +197,43 @@ class Engine:
                 "scaffold": await self.scaffold.fingerprint(),
             },
         )
-        retrieval = await self.retriever.retrieve(selection, database.snapshot(), run)
+        snapshot = database.snapshot()
+        retrieval = await self.retriever.retrieve(selection, snapshot, run)
         record = database.add(t, retrieval, parent)
-        documents = (
-            replace(retrieval, documents=tuple(c.document for c in record.documents))
-            if record is not None
-            else retrieval
-        )
-        candidates, prompts = await self._attempts(run, selection, documents)
-        chosen = select_candidate([c for c in candidates if c.attempt == candidates[-1].attempt])
-        child = None if chosen is None else await self._insert(t, selection, chosen)
-        database.conclude(t, _outcome(child, candidates))
+        if record is not None:
+            documents = tuple(credited.document for credited in record.documents)
+            retrieval = replace(retrieval, documents=documents)
+        drawn = await self._attempts.draw(run, selection, retrieval)
+        child, inserted = await self._insert(t, selection, drawn.chosen)
+        database.conclude(t, _outcome(child, drawn.candidates))
         if self.cache is not None and record is not None:
             self.cache.put(database, database.records[-1])
-        attempts = candidates[-1].attempt
-        events = await self.scaffold.after_iteration(t, child, attempts, _Asker(self.ports, t))
+        events = await self.scaffold.after_iteration(
+            t, child, drawn.attempts, _Asker(self.ports, t)
+        )
         for number, event in enumerate(events):
             self.ports.record("scaffold_event", (t, number), dict(event))
-        await self._close(t, selection, documents, candidates, prompts, chosen, child, events)
+        self._remember(t, drawn)
+        self._close(t, selection, retrieval, snapshot.flags, drawn, child, inserted, events)
+        return drawn.attempts
 
-    async def _attempts(
-        self, run: Iteration, selection: Selection, retrieval: Retrieval
-    ) -> tuple[list[Candidate], list[str]]:
-        """Samples until one is valid or the attempts are used up; all samples, in order."""
-        candidates: list[Candidate] = []
-        prompts: list[str] = []
-        failed: list[FailedAttempt] = []
-        for attempt in range(1, self.max_attempts + 1):
-            self._check_stop()
-            prompt = selection.build_prompt(given_text(retrieval), failed)
-            prompts.append(prompt)
-            answers = await self._generate(run, selection, retrieval, prompt, attempt)
-            batch = [
-                Candidate(attempt, slot, answer, self._parse(answer, selection), flags)
-                for slot, (answer, flags) in enumerate(answers)
-            ]
-            await self._evaluate(run.t, batch)
-            candidates += batch
-            if select_candidate(batch) is not None:
-                break
-            if len(batch) == 1 and batch[0].completion.error is not None:
-                break
-            failed += [_failed_attempt(candidate) for candidate in batch]
-        return candidates, prompts
-
-    async def _generate(
-        self, run: Iteration, selection: Selection, retrieval: Retrieval, prompt: str, attempt: int
-    ) -> list[tuple[Completion, tuple[str, ...]]]:
-        """One answer for each slot, with flags of how it came about."""
-        slots = tuple(range(retrieval.n_candidates))
-        if retrieval.generator == "tool_loop":
-            assert isinstance(self.retriever, Joint)
-            samples = await self.retriever.generate(
-                run, selection.system_prompt, prompt, slots, attempt
-            )
-            return [(sample.completion, sample.flags) for sample in samples]
-        messages = (
-            {"role": "system", "content": selection.system_prompt},
-            {"role": "user", "content": prompt},
-        )
-        request = Request("generation", messages, self.settings.sampling, slots=slots)
-        return [(answer, ()) for answer in await run.sample(request)]
-
-    def _parse(self, answer: Completion, selection: Selection) -> ParsedCandidate | None:
-        if answer.error is not None:
-            return None
-        return parse_candidate(
-            answer.text,
-            selection.parent.code,
-            self.subject.language,
-            self.edit,
-            self.rules.longest_candidate(self.subject.x0),
-            self.subject.enforce_blocks,
+    def _remember(self, t: int, drawn: Drawn) -> None:
+        """What later iterations and the report need of this one."""
+        assert self.best is not None
+        self._bests[t] = self.best
+        answered = [c for c in drawn.candidates if c.completion.error is None]
+        planned = sum(c.attempt == drawn.attempts for c in drawn.candidates)
+        self._draws = Draws(
+            self._draws.children + len(answered),
+            self._draws.invalid + sum(c.score is None for c in answered),
+            {**self._draws.planned, t: planned},
         )
 
-    async def _evaluate(self, t: int, batch: Sequence[Candidate]) -> None:
-        """All generations of a batch are there before the first evaluation starts."""
-
-        async def one(candidate: Candidate) -> None:
-            assert candidate.parsed is not None
-            assert candidate.parsed.code is not None
-            candidate.result, candidate.reruns = await self.ports.evaluate(
-                t, candidate.attempt, candidate.slot, candidate.parsed.code
-            )
-            _raise_if_unavailable(candidate.result)
-
-        parsed = [c for c in batch if c.parsed is not None and c.parsed.status == "ok"]
-        await asyncio.gather(*(one(candidate) for candidate in parsed))
-
-    async def _insert(self, t: int, selection: Selection, chosen: Candidate) -> Program:
+    async def _insert(
+        self, t: int, selection: Selection, chosen: Candidate | None
+    ) -> tuple[Program | None, InsertResult | None]:
+        if chosen is None:
+            return None, None
         assert chosen.result is not None
         assert chosen.parsed is not None
         assert chosen.parsed.code is not None
@@ -333,7 +259,7 @@ class Engine:
         )
         if self.best is None or child.search_score > self.best.search_score:
             self.best = child
-        return child
+        return child, outcome
 
     def _program(
         self,
@@ -362,28 +288,23 @@ class Engine:
             context_ids=context_ids,
         )
 
-    async def _close(
+    def _close(
         self,
         t: int,
         selection: Selection,
         retrieval: Retrieval,
-        candidates: Sequence[Candidate],
-        prompts: Sequence[str],
-        chosen: Candidate | None,
+        flags: Sequence[str],
+        drawn: Drawn,
         child: Program | None,
+        inserted: InsertResult | None,
         events: Sequence[Mapping[str, Any]],
     ) -> None:
-        """Journal the iteration's record, with the report of the best if ``t`` is chosen."""
-        from method.trace import iteration_record
-
+        """Journal the iteration's record."""
         assert self.best is not None
-        reported = None
-        if self.subject.held_out and t in self.report_iterations:
-            reported = await self.ports.report(t, self.best.id, self.best.code)
         record = iteration_record(
-            t, selection, retrieval, candidates, prompts, chosen, child, events, self.best, reported
+            t, selection, retrieval, flags, drawn, child, inserted, events, self.best
         )
-        self.ports.blobs.put(prompts[-1])
+        self.ports.blobs.put(drawn.prompts[-1])
         self.ports.record("iteration_done", (t,), record)
         self.ports.journal.commit()
         self.progress(record)
@@ -405,21 +326,11 @@ class _Asker:
         return await self._ports.sample(self._t, request)
 
 
-def _failed_attempt(candidate: Candidate) -> FailedAttempt:
-    code = candidate.parsed.code if candidate.parsed is not None else None
-    return FailedAttempt(candidate.failure, code or candidate.completion.text)
-
-
 def _outcome(child: Program | None, candidates: Sequence[Candidate]) -> Outcome:
     if child is None:
         return Outcome(feedback=candidates[-1].failure)
     feedback = child.artifacts.get("feedback") or child.artifacts.get("text_feedback") or ""
     return Outcome(child.id, child.search_score, feedback, valid=True)
-
-
-def _raise_if_unavailable(result: EvalResult) -> None:
-    if result.status == "unavailable":
-        raise EvaluatorUnavailable(result.reason)
 
 
 def _sha256(text: str) -> str:

@@ -29,11 +29,15 @@ _STATUS: dict[str, Literal["ok", "invalid", "error", "timeout", "unavailable"]] 
 class HarnessEvaluator:
     """Evaluates programs of one task in the sandbox, in threads of its own."""
 
-    def __init__(self, setup: Setup, harness: Harness) -> None:
+    def __init__(self, setup: Setup, harness: Harness, wall_s: float | None = None) -> None:
+        """``wall_s`` replaces the task's limit of one evaluation at stage ``search``."""
         self._setup = setup
         self._harness = harness
+        self._wall_s = wall_s
         options = sorted((name, str(value)) for name, value in setup.options.items())
         identity = f"{evaluator_digest(setup.task)}:{setup.variant}:{options}"
+        if wall_s is not None:
+            identity += f":{wall_s!r} s"
         self.version = hashlib.sha256(identity.encode()).hexdigest()[:16]
         self.held_out = setup.task.declared.held_out
         self.isolation = harness.isolation
@@ -60,6 +64,7 @@ class HarnessEvaluator:
                 stage,
                 variant=self._setup.variant,
                 options=options,
+                wall_s=self._wall_s if stage == "search" else None,
                 harness=self._harness,
             )
         return _result(evaluation)

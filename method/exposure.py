@@ -105,6 +105,7 @@ def search_trace(
         "status": "ok" if response.error is None else "error",
         "error": response.error,
         "results": list(results),
+        "blocked": response.blocked,
         "credits": response.credits,
         "cost_usd": response.cost_usd,
         "latency_s": response.latency_s,

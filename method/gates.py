@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
-from method.asking import ask, free_text, question
+from method.asking import FreeText, ask, free_text, question
 from method.parsing.json_answers import GateAnswer, Read, read_gate
 from method.prompting import analysis_field, fill, history_field, program_field
 from method.protocols import (
@@ -59,10 +60,12 @@ class KnowledgeGate:
         )
         request = question(run, "gate", prompt, schema=GateAnswer)
         (answered,) = await ask(run, request, lambda text: read_gate(text, rules))
+        completion = answered.completion
         if answered.read is None:
-            error = f"gate call failed: {answered.completion.error}"
-            return GateResult("missing", flags=("call_failed", error), kind=self.kind)
-        return gate_result(answered.read, answered.completion.text, snapshot, rules)
+            flags = ("call_failed", f"gate call failed: {completion.error}")
+            return GateResult("missing", flags=flags, kind=self.kind, call_id=completion.call_id)
+        result = gate_result(answered.read, completion.text, snapshot, rules)
+        return replace(result, call_id=completion.call_id)
 
 
 def gate_result(read: Read[GateAnswer], text: str, snapshot: Snapshot, rules: Rules) -> GateResult:
@@ -135,6 +138,7 @@ def gate_trace(result: GateResult) -> dict[str, Any]:
         "resolved_ids": list(result.resolved_ids),
         "unresolved_ids": list(result.unresolved_ids),
         "flags": list(result.flags),
+        "call_id": result.call_id,
     }
 
 
@@ -257,13 +261,8 @@ def make_gate(kind: GateKind, **options: Any) -> Gate:
 # --- knowledge state without a knowledge gate --------------------------------------------------
 
 
-async def describe_knowledge(
-    selection: Selection, analysis: str, run: RunContext
-) -> tuple[str, str | None]:
-    """K^0 for the gates that ask no model: one call on program, history and analysis.
-
-    Returns the text (empty when the call failed) and the error of a failed call.
-    """
+async def describe_knowledge(selection: Selection, analysis: str, run: RunContext) -> FreeText:
+    """K^0 for the gates that ask no model: one call on program, history and analysis."""
     rules: Rules = run.settings.rules
     prompt = fill(
         "knowledge_state.user",

@@ -108,6 +108,7 @@ class QueryLoop:
         evidence.gather(found)
         unscored = evidence.unscored()
         judgement: Judgement | None = None
+        call_id: str | None = None
         status: ScoringStatus
         if not any(query["valid"] for query in queries):
             status = "no_query"
@@ -116,7 +117,7 @@ class QueryLoop:
         elif not unscored:
             status = "no_new_documents"
         else:
-            judgement, cut = await self._score()
+            judgement, cut, call_id = await self._score()
             flags += cut
             status = judgement.status
         if judgement is not None:
@@ -135,6 +136,7 @@ class QueryLoop:
             "scoring_status": status,
             "knowledge_after": self._knowledge,
             "flags": list(dict.fromkeys(flags)),
+            "call_id": call_id,
         }
 
     # --- a: queries ----------------------------------------------------------------------------
@@ -205,8 +207,11 @@ class QueryLoop:
 
     # --- e: hypothetical evidence scoring ------------------------------------------------------
 
-    async def _score(self) -> tuple[Judgement, list[str]]:
-        """One call shows the whole pool and predicts for what has no score yet."""
+    async def _score(self) -> tuple[Judgement, tuple[str, ...], str | None]:
+        """One call shows the whole pool and predicts for what has no score yet.
+
+        Returns what the answer is worth, flags of the prompt, and the call's name.
+        """
         evidence = self._evidence
         context, flags = self._context(evidence.documents(evidence.pool))
         prompt = fill(
@@ -220,7 +225,8 @@ class QueryLoop:
         request = question(self._run, "scoring", prompt, schema=ScoringAnswer)
         (answered,) = await ask(self._run, request, lambda text: read_scoring(text, self._rules))
         read = answered.read or Read[ScoringAnswer](None, "call failed", ("call_failed",))
-        return judge(read, evidence.pool, evidence.scores, self._rules), list(flags)
+        judgement = judge(read, evidence.pool, evidence.scores, self._rules)
+        return judgement, flags, answered.completion.call_id
 
     def _context(
         self, documents: Sequence[GivenDocument]
@@ -268,6 +274,7 @@ def _query_trace(slot: int, answered: Answered[Read[QueryAnswer]], rules: Rules)
         "executed": False,
         "duplicate_of": None,
         "error": answered.completion.error or (read.error if read else None) or None,
+        "call_id": answered.completion.call_id,
     }
 
 

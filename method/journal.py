@@ -14,6 +14,7 @@ import json
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,6 +41,7 @@ EventName = Literal[
     "report_evaluation",
     "interrupted",
     "run_finished",
+    "extended",
 ]
 
 FILE_NAME = "journal.jsonl"
@@ -226,28 +228,40 @@ class Blobs:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "blobs"
+        self._stored: set[str] = set()
+        self._folders: set[str] = set()
 
     def put(self, text: str) -> str:
         """Store a text and return its sha256; storing it again costs nothing."""
         content = text.encode("utf-8", errors="surrogatepass")
         name = hashlib.sha256(content).hexdigest()
-        path = self._path(name)
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_name(f".{name}.{os.getpid()}")
-            try:
-                with partial.open("wb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                partial.replace(path)
-            finally:
-                partial.unlink(missing_ok=True)
+        if name not in self._stored:
+            folder = f"{self.folder}/{name[:2]}"
+            if not os.path.exists(f"{folder}/{name}"):
+                self._write(folder, name, content)
+            self._stored.add(name)
         return name
+
+    def _write(self, folder: str, name: str, content: bytes) -> None:
+        """Write a file whole or not at all."""
+        if folder not in self._folders:
+            os.makedirs(folder, exist_ok=True)
+            self._folders.add(folder)
+        partial = f"{folder}/.{name}.{os.getpid()}"
+        try:
+            with open(partial, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(partial, f"{folder}/{name}")
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(partial)
+            raise
 
     def get(self, name: str) -> str:
         """The text of a hash. Raises :class:`JournalError` when it is missing or was altered."""
-        path = self._path(name)
+        path = self.folder / name[:2] / name
         try:
             content = path.read_bytes()
         except FileNotFoundError:
@@ -255,6 +269,3 @@ class Blobs:
         if hashlib.sha256(content).hexdigest() != name:
             raise JournalError(f"{path}: its content is not what the journal recorded")
         return content.decode("utf-8", errors="surrogatepass")
-
-    def _path(self, name: str) -> Path:
-        return self.folder / name[:2] / name

@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from method.budget import Budget
@@ -27,8 +27,16 @@ from method.protocols import (
     Request,
     SearchBackend,
     SearchResponse,
-    SearchResult,
     Usage,
+)
+from method.stored import (
+    finite_verdict,
+    model_event,
+    read_completion,
+    read_response,
+    read_verdict,
+    search_event,
+    verdict_event,
 )
 
 OUTAGE_AFTER = 5
@@ -133,7 +141,7 @@ class Ports:
                 t, wanted, prompt, dict(zip(request.slots, keys, strict=True))
             )
         answers = [
-            _completion(event.data, self.blobs) if event is not None else fresh[slot]
+            read_completion(event.data, self.blobs) if event is not None else fresh[slot]
             for slot, event in zip(request.slots, known, strict=True)
         ]
         self._check_outage(answers)
@@ -155,7 +163,7 @@ class Ports:
             answer = replace(answer, call_id=":".join(map(str, keys[slot])))
             # Written when it arrives: a crash never pays for a token twice.
             self._append(
-                "model_call", _model_event(t, request, slot, keys[slot], prompt, answer, self.blobs)
+                "model_call", model_event(t, request, slot, keys[slot], prompt, answer, self.blobs)
             )
             self.journal.commit()
             self.budget.spend(answer.cost_usd, _tokens(answer.usage))
@@ -173,7 +181,7 @@ class Ports:
         key = self._numbered("search", t, scope, query)
         event = self._answer(key)
         if event is not None:
-            response = _response(event.data, self.blobs)
+            response = read_response(event.data, self.blobs)
         else:
             if self._search is None:
                 raise Incomplete(f"the journal holds no answer to {key}")
@@ -182,7 +190,7 @@ class Ports:
             self.journal.commit()
             response = await self._search.search(query, max_results, depth)
             self._append(
-                "search", _search_event(t, key, query, max_results, depth, response, self.blobs)
+                "search", search_event(t, key, query, max_results, depth, response, self.blobs)
             )
             self.journal.commit()
             self.budget.spend(response.cost_usd, 0, searches=1)
@@ -200,34 +208,40 @@ class Ports:
         key = ("evaluation", t, attempt, slot, sha256, self._version)
         event = self._known.get(key)
         if event is not None:
-            return _result(event.data["result"]), int(event.data["reruns"])
+            return read_verdict(event.data), int(event.data["reruns"])
         if self._evaluator is None:
             raise Incomplete(f"the journal holds no verdict on {key[1:4]}")
         reruns = int(("evaluation_started", *key[1:]) in self._started)
         self.blobs.put(code)
-        self._append("evaluation_started", {"key": list(key[1:]), "t": t})
-        self.journal.commit()
-        async with self._workers:
-            result = await self._evaluator.evaluate(code)
-        self._append(
-            "evaluation",
-            {"key": list(key[1:]), "t": t, "result": asdict(result), "reruns": reruns},
-        )
+        async with self._workers:  # who waits for a worker has not started
+            self._append("evaluation_started", {"key": list(key[1:]), "t": t})
+            self.journal.commit()
+            result = finite_verdict(await self._evaluator.evaluate(code))
+        self._append("evaluation", {**verdict_event(t, key[1:], result), "reruns": reruns})
         self.journal.commit()
         return result, reruns
 
     async def report(self, t: int, program_id: str, code: str) -> EvalResult:
-        """The reporting score of a run's best; never shown to the method."""
-        key = ("report_evaluation", t, program_id, self._version)
-        event = self._known.get(key)
+        """The reporting score of the best after iteration ``t``; never shown to the method."""
+        key = (t, program_id, self._version)
+        event = self._known.get(("report_evaluation", *key))
         if event is not None:
-            return _result(event.data["result"])
-        if self._evaluator is None:
-            raise Incomplete(f"the journal holds no report of iteration {t}")
-        result = await self._evaluator.report(code)
-        self._append("report_evaluation", {"key": list(key[1:]), "t": t, "result": asdict(result)})
+            return read_verdict(event.data)
+        result = self._reported(program_id)
+        if result is None:
+            if self._evaluator is None:
+                raise Incomplete(f"the journal holds no report of iteration {t}")
+            result = finite_verdict(await self._evaluator.report(code))
+        self._append("report_evaluation", verdict_event(t, key, result))
         self.journal.commit()
         return result
+
+    def _reported(self, program_id: str) -> EvalResult | None:
+        """What was reported of a program for another iteration: each is evaluated once."""
+        for name, *key in self._known:
+            if name == "report_evaluation" and key[1:] == [program_id, self._version]:
+                return read_verdict(self._known[(name, *key)].data)
+        return None
 
     # --- memory --------------------------------------------------------------------------------
 
@@ -274,72 +288,3 @@ class Ports:
 
 def _tokens(usage: Usage) -> int:
     return (usage.prompt or 0) + (usage.completion or 0)
-
-
-def _model_event(
-    t: int,
-    request: Request,
-    slot: int,
-    key: tuple[Any, ...],
-    prompt: str,
-    answer: Completion,
-    blobs: Blobs,
-) -> dict[str, Any]:
-    fields = asdict(answer)
-    fields["text"] = blobs.put(answer.text)
-    return {
-        "key": list(key),
-        "t": t,
-        "purpose": request.purpose,
-        "slot": slot,
-        "prompt": prompt,
-        "sampling": asdict(request.sampling),
-        "answer": fields,
-    }
-
-
-def _completion(data: Mapping[str, Any], blobs: Blobs) -> Completion:
-    fields = dict(data["answer"])
-    fields["text"] = blobs.get(fields["text"])
-    fields["usage"] = Usage(**fields["usage"])
-    fields["tool_calls"] = tuple(fields["tool_calls"])
-    fields["dropped_params"] = tuple(fields["dropped_params"])
-    return Completion(**fields)
-
-
-def _search_event(
-    t: int,
-    key: tuple[Any, ...],
-    query: str,
-    max_results: int,
-    depth: str,
-    response: SearchResponse,
-    blobs: Blobs,
-) -> dict[str, Any]:
-    fields = asdict(response)
-    for result in fields["results"]:
-        result["snippet"] = blobs.put(result["snippet"])
-        result["raw"] = None if result["raw"] is None else blobs.put(result["raw"])
-    return {
-        "key": list(key),
-        "t": t,
-        "query": query,
-        "max_results": max_results,
-        "depth": depth,
-        "answer": fields,
-    }
-
-
-def _response(data: Mapping[str, Any], blobs: Blobs) -> SearchResponse:
-    fields = dict(data["answer"])
-    results = []
-    for stored in fields["results"]:
-        raw = None if stored["raw"] is None else blobs.get(stored["raw"])
-        results.append(
-            SearchResult(**{**stored, "snippet": blobs.get(stored["snippet"]), "raw": raw})
-        )
-    return SearchResponse(**{**fields, "results": tuple(results)})
-
-
-def _result(data: Mapping[str, Any]) -> EvalResult:
-    return EvalResult(**data)

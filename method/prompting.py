@@ -69,8 +69,27 @@ def template(name: str) -> str:
 
 
 def prompt_versions() -> dict[str, str]:
-    """The sha256 of every template, for manifests and traces."""
-    return {name: hashlib.sha256(_content(name)).hexdigest() for name in FIELDS}
+    """The sha256 of every text that prompts are made of, for manifests and traces.
+
+    Beside the templates these are the solution prompt (as a specimen with all its sections), the
+    frame of the search database, the search tool, and what EvoX is told about strategies.
+    """
+    # These modules fill templates themselves, so they cannot be imported before this one.
+    from method.retrievers.joint import TOOL
+    from method.scaffolds.evox_prompts import STRATEGY_SYSTEM
+    from method.scaffolds.solution_prompt import specimen
+    from method.snapshot import FRAME
+
+    written = {
+        "solution.diff": specimen("diff"),
+        "solution.full": specimen("full"),
+        "search_database.frame": FRAME,
+        "joint.tool": json.dumps(TOOL, sort_keys=True),
+        "evox_strategy.system": STRATEGY_SYSTEM,
+    }
+    texts = {name: _content(name) for name in FIELDS}
+    texts |= {name: text.encode("utf-8") for name, text in written.items()}
+    return {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
 
 
 @cache

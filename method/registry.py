@@ -1,18 +1,32 @@
-"""Scaffolds and retrievers by name."""
+"""Scaffolds, retrievers and sources of proposals by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+from benchmark.catalogue import find_task
 from benchmark.oracle import of_level, read_documents
 from benchmark.task import Task
 from method.config import ConfigProblem, RunConfig
+from method.external import ProcessSource, check_command
 from method.gates import make_gate
+from method.inprocess import ClassSource
+from method.naming import RETRIEVERS
+from method.plugins import Given, PluginProblem, load_plugin
 from method.protocols import Retriever, Scaffold
 from method.retrievers.evoduet import EvoDuet
 from method.retrievers.joint import Joint
 from method.retrievers.none import NoRetriever
+from method.retrievers.options import (
+    JointOptions,
+    OracleOptions,
+    SequentialOptions,
+    check_retriever_options,
+)
 from method.retrievers.oracle import Oracle, given_documents
+from method.retrievers.sequential import Sequential
 from method.scaffolds.evox import EvoX, EvoXSettings
 from method.scaffolds.openevolve_native import OpenEvolveNative
 from method.scaffolds.openevolve_package import OpenEvolvePackage
@@ -20,6 +34,19 @@ from method.scaffolds.options import EvoXOptions, OpenEvolveOptions, check_optio
 from method.scaffolds.packages import PackageProblem, require_package
 from method.scaffolds.solution_prompt import PromptTask
 from method.scaffolds.topk import TopK
+from method.sources import Source
+
+
+def prompt_task(config: RunConfig, task: Task) -> PromptTask:
+    """What prompts say about a task in this run."""
+    wall_s = config.eval_wall_s
+    return PromptTask(
+        instructions=task.instructions,
+        language=task.declared.language,
+        edit=config.edit,
+        time_limit_s=task.declared.limits.wall_s if isinstance(wall_s, str) else wall_s,
+        dedup_history=config.resolved_rules().dedup_history,
+    )
 
 
 def make_scaffold(config: RunConfig, task: PromptTask) -> Scaffold:
@@ -33,6 +60,11 @@ def make_scaffold(config: RunConfig, task: PromptTask) -> Scaffold:
         "topk": lambda config, task: TopK(task),
         "evox": _evox,
     }
+    if config.scaffold not in makers:
+        scaffold: Scaffold = _plugged_in(config, config.scaffold, task, config.scaffold_options)
+        if not hasattr(scaffold, "counts_attempts"):
+            scaffold.counts_attempts = False
+        return scaffold
     try:
         return makers[config.scaffold](config, task)
     except PackageProblem as problem:
@@ -58,16 +90,58 @@ def make_retriever(config: RunConfig, task: Task) -> Retriever:
     """A fresh retriever. Raises ``OracleError`` when the task has no oracle documents."""
     if config.retriever == "none":
         return NoRetriever()
-    if config.retriever == "oracle":
-        documents = of_level(read_documents(task.name))
-        return Oracle(given_documents(task.name, documents))
-    if config.retriever == "joint":
-        return Joint()
     if config.retriever == "evoduet":
-        options = {"p": config.gate_p} if config.gate == "random" else {}
-        if config.gate == "stagnation":
-            options = {"window": config.gate_window}  # type: ignore[dict-item]
-        return EvoDuet(make_gate(config.gate, **options))
-    from method.retrievers.sequential import Sequential
+        return EvoDuet(make_gate(config.gate, **_gate_options(config)))
+    if config.retriever not in RETRIEVERS:
+        prompt = prompt_task(config, task)
+        given = config.retriever_options
+        retriever: Retriever = _plugged_in(config, config.retriever, prompt, given)
+        return retriever
+    options = check_retriever_options(config.retriever, config.retriever_options)
+    if isinstance(options, OracleOptions):
+        documents = of_level(read_documents(task.name), options.level)
+        if not documents:
+            raise ConfigProblem(f"{task.id} has no oracle document of level {options.level}")
+        return Oracle(given_documents(task.name, documents))
+    if isinstance(options, JointOptions):
+        return Joint(force_first=options.force_first)
+    assert isinstance(options, SequentialOptions)
+    return Sequential(options.max_reflect)
 
-    return Sequential()
+
+def _gate_options(config: RunConfig) -> dict[str, Any]:
+    if config.gate == "random":
+        return {"p": config.gate_p}
+    if config.gate == "stagnation":
+        assert config.gate_window != "task"
+        return {"window": config.gate_window, "relative": config.gate_relative}
+    return {}
+
+
+def make_source(config: RunConfig, task: Task, folder: Path) -> Source:
+    """What proposes programs in a run of such a method; logs go to ``folder``.
+
+    Raises :class:`ConfigProblem`.
+    """
+    if config.command is not None:
+        check_command(config.command)
+        return ProcessSource(config.method, config.command, folder)
+    prompt = prompt_task(config, task)
+    return ClassSource(
+        config.method, _plugged_in(config, config.method, prompt, config.method_options), folder
+    )
+
+
+def _plugged_in(config: RunConfig, name: str, prompt: PromptTask, options: dict[str, Any]) -> Any:
+    """An object of a class of another distribution."""
+    run = config.settings()
+    given = Given(
+        find_task(config.task), prompt, config.seed, run.iterations, config.model, options
+    )
+    try:
+        plugin = load_plugin(name)
+        if plugin is None:
+            raise ConfigProblem(f"--method {config.method}: {name} is not installed here")
+        return plugin.make(given)
+    except PluginProblem as problem:
+        raise ConfigProblem(f"--method {config.method}: {problem}") from None

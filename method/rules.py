@@ -69,6 +69,8 @@ class Rules(BaseModel):
     records_empty_outcome: bool = False
     """Whether a record without documents receives its child's score."""
     stats: Literal["released", "corrected"] = "released"
+    render: Literal["json", "evox"] = "json"
+    """How the statistics are written: the released payload, or EvoX's text (for comparisons)."""
     prompt_fields: Literal["raw", "fenced"] = "raw"
     dedup_history: bool = False
     search_raw_content: Literal["off", "text", "markdown"] = "off"

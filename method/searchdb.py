@@ -99,7 +99,6 @@ class SearchDatabase:
         self._index: Index[str] = Index()
         self._latest: dict[str, GivenDocument] = {}
         self._names: dict[str, str] = {}
-        self.snapshot_flags: tuple[str, ...] = ()
         """What the last snapshot left out to keep to its budget."""
 
     def add(self, t: int, retrieval: Retrieval, parent: Program, time: str = "") -> Record | None:
@@ -138,8 +137,8 @@ class SearchDatabase:
 
     def snapshot(self) -> Snapshot:
         """The database as an iteration sees it."""
-        text, visible, self.snapshot_flags = render_snapshot(self.records, self._rules)
-        return Snapshot(text, visible, self._documents())
+        text, visible, flags = render_snapshot(self.records, self._rules)
+        return Snapshot(text, visible, self._documents(), flags)
 
     def latest(self, db_id: str) -> GivenDocument:
         """The latest stored version with the latest prediction. Raises ``KeyError``."""

@@ -28,6 +28,9 @@ retrieval would have ended. Missing scores are unknown. A query_ref such as q1 i
 experience and is no document id. The contents below are the texts as they were used at the time; \
 looking a document up returns its latest stored version."""
 
+FRAME = f"{_EMPTY}\n\n{_PREFACE}"
+"""The words of ours around the records."""
+
 
 @dataclass(frozen=True)
 class _Budget:

@@ -6,10 +6,10 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from method.protocols import Program
+from method.protocols import Draws, Program
 
 SCHEMA = "population_statistics_v1"
 
@@ -25,8 +25,7 @@ _SCOPE = {
 _SELECTION_SCOPE = "over the rows of recent_trace; a context id counts once for each program"
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """A program as the statistics see it; ``None`` for what is not known."""
 
     id: str
@@ -39,19 +38,32 @@ class Member:
 
 @dataclass(frozen=True)
 class Corrections:
-    """What ``stats: corrected`` adds to the payload (1.7 b)."""
+    """What ``stats: corrected`` adds to the payload (1.7 b).
+
+    ``n_candidates``: N_t of this iteration; ``draws``: what the iterations before it drew.
+    """
 
     copies_left_out: int
     n_candidates: int
     labels: Mapping[str, int]
+    draws: Draws
 
     def payload(self) -> dict[str, Any]:
         """The added keys; labels only if the scaffold uses any."""
+        children, invalid = self.draws.children, self.draws.invalid
         added: dict[str, Any] = {
             "copies_left_out": self.copies_left_out,
             "candidates_per_iteration": self.n_candidates,
+            "children_drawn": children,
+            "invalid_children": invalid,
+            "invalid_children_rate": invalid / children if children else None,
         }
         return {**added, "labels": dict(self.labels)} if self.labels else added
+
+    def row(self, iteration: int | None) -> dict[str, Any]:
+        """The added key of a trace row: of how many candidates the program was the best."""
+        known = self.draws.planned.get(-1 if iteration is None else iteration)
+        return {"candidates": known}
 
 
 @dataclass(frozen=True)
@@ -81,7 +93,7 @@ def member(program: Program) -> Member:
 
 
 def corrected(
-    programs: Sequence[Program], parent: Program, n_candidates: int
+    programs: Sequence[Program], parent: Program, n_candidates: int, draws: Draws
 ) -> tuple[list[Member], Member, Corrections]:
     """The programs without the copies that a scaffold made of them, and the parent.
 
@@ -97,8 +109,7 @@ def corrected(
         return name
 
     members = [
-        replace(
-            member(p),
+        member(p)._replace(
             parent_id=None if p.parent_id is None else resolved(p.parent_id),
             context_ids=tuple(resolved(name) for name in p.context_ids),
         )
@@ -106,8 +117,8 @@ def corrected(
         if p.copy_of is None
     ]
     labels = Counter(m.label for m in members if m.label)
-    corrections = Corrections(len(programs) - len(members), n_candidates, labels)
-    return members, replace(member(parent), id=resolved(parent.id)), corrections
+    corrections = Corrections(len(programs) - len(members), n_candidates, labels, draws)
+    return members, member(parent)._replace(id=resolved(parent.id)), corrections
 
 
 def population_stats(
@@ -131,8 +142,10 @@ def population_stats(
     scores = sorted(m.score for m in retained if m.score is not None)
     best = scores[-1] if scores else None
     ordered = sorted(retained, key=lambda m: (m.iteration is not None, m.iteration or 0, m.id))
-    trace = _trace(ordered)
-    recent, window = trace[-recent_k:], ordered[-recent_k:]
+    recent = _trace(ordered, recent_k)
+    if corrections is not None:
+        recent = [row | corrections.row(row["iteration"]) for row in recent]
+    window = ordered[-recent_k:]
     leaders = sorted((-m.score, m.id) for m in retained if m.score is not None)
     dated = [m.iteration for m in window if m.iteration is not None]
     payload: dict[str, Any] = {
@@ -160,7 +173,7 @@ def population_stats(
             "context": _concentration([list(dict.fromkeys(m.context_ids)) for m in window]),
         },
         "omitted": {
-            "trace_by_recent_k": len(trace) - len(recent),
+            "trace_by_recent_k": len(ordered) - len(recent),
             "trace_by_budget": 0,
             f"top_beyond_{top}": max(0, len(leaders) - top),
             "top_by_budget": 0,
@@ -226,11 +239,13 @@ def _difference(value: float | None, base: float | None) -> float | None:
     return value - base
 
 
-def _trace(ordered: Sequence[Member]) -> list[dict[str, Any]]:
+def _trace(ordered: Sequence[Member], recent: int) -> list[dict[str, Any]]:
+    """The rows of the last ``recent`` programs, each compared with all before it."""
     scores = {m.id: m.score for m in ordered}
     rows: list[dict[str, Any]] = []
-    best: float | None = None
-    for m in ordered:
+    early = [m.score for m in ordered[:-recent] if m.score is not None]
+    best = max(early, default=None)
+    for m in ordered[-recent:]:
         parent_score = None if m.parent_id is None else scores.get(m.parent_id)
         rows.append(
             {

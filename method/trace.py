@@ -11,6 +11,7 @@ import difflib
 import hashlib
 import json
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -21,6 +22,7 @@ from method.journal import Event, read_journal
 from method.protocols import (
     EvalResult,
     GivenDocument,
+    InsertResult,
     Program,
     Retrieval,
     Selection,
@@ -28,7 +30,7 @@ from method.protocols import (
 from method.rendering import given_body, given_text
 
 if TYPE_CHECKING:
-    from method.engine import Candidate
+    from method.attempts import Candidate, Drawn
 
 SCHEMA = "evoduet.trace/1"
 
@@ -37,18 +39,19 @@ def iteration_record(
     t: int,
     selection: Selection,
     retrieval: Retrieval,
-    candidates: Sequence[Candidate],
-    prompts: Sequence[str],
-    chosen: Candidate | None,
+    flags: Sequence[str],
+    drawn: Drawn,
     child: Program | None,
+    inserted: InsertResult | None,
     events: Sequence[Mapping[str, Any]],
     best: Program,
-    reported: EvalResult | None,
 ) -> dict[str, Any]:
-    """What is known when iteration ``t`` is over, but for times, usage and the run's id."""
-    parent = selection.parent
-    final_prompt = prompts[-1]
-    documents = [_document(document, selection) for document in retrieval.documents]
+    """What is known when iteration ``t`` is over, but for times, usage, reports and the run's id.
+
+    ``flags`` are those of the snapshot; ``best`` is the best program of the run after ``t``.
+    """
+    parent, chosen = selection.parent, drawn.chosen
+    final_prompt = drawn.prompts[-1]
     return {
         "t": t,
         "parent": {"id": parent.id, "score": parent.search_score, "iteration": parent.iteration},
@@ -58,46 +61,76 @@ def iteration_record(
         "new_best": child is not None and best.id == child.id,
         "gate": retrieval.gate,
         "population_analysis": retrieval.analysis,
-        "rounds": list(retrieval.rounds),
-        "documents": documents,
+        "rounds": [*retrieval.rounds, *drawn.rounds],
+        "documents": [_document(document, selection) for document in retrieval.documents],
         "n_planned": retrieval.n_candidates,
-        "attempts": candidates[-1].attempt,
+        "attempts": drawn.attempts,
         "prompt_sha256": _sha256(final_prompt),
         "prompt_docs": _exposed(retrieval, final_prompt),
-        "candidates": [_candidate(candidate, parent) for candidate in candidates],
+        "candidates": [_candidate(candidate, parent) for candidate in drawn.candidates],
         "selected_slot": None if chosen is None else chosen.slot,
-        "child": None if child is None else _child(child, parent),
-        "report": None if reported is None else {"id": best.id, "reporting": reported.objective},
+        "child": None if child is None else _child(child, parent, inserted),
         "scaffold_events": [dict(event) for event in events],
         "external_errors": list(retrieval.errors),
         "excluded": any(error.startswith("retrieval_error") for error in retrieval.errors),
+        "flags": list(flags),
     }
 
 
 def read_trace(folder: Path) -> list[dict[str, Any]]:
     """The trace of a run, folded from its journal. Raises ``JournalError``."""
     events = read_journal(folder)
-    run_id = next((e.data["run_id"] for e in events if e.name == "run_started"), folder.name)
+    manifest = next((e.data for e in events if e.name == "run_started"), {})
     started = {e.data["t"]: e.time for e in events if e.name == "iteration_selected"}
-    x0 = next((e.data["search_score"] for e in events if e.name == "seed_evaluated"), None)
-    records, before = [], x0
+    calls, searches = _by_iteration(events, "model_call"), _by_iteration(events, "search")
+    reports = {e.data["t"]: e.data for e in events if e.name == "report_evaluation"}
+    before = next((e.data["search_score"] for e in events if e.name == "seed_evaluated"), None)
+    records = []
     for event in events:
         if event.name != "iteration_done":
             continue
         t = event.data["t"]
+        known = {name: value for name, value in event.data.items() if name != "key"}
         record = {
             "schema": SCHEMA,
-            "run_id": run_id,
+            "run_id": manifest.get("run_id", folder.name),
+            "prompt_version": _prompt_version(manifest),
             "started": started.get(t),
             "ended": event.time,
             "run_best_before": before,
-            **{name: value for name, value in event.data.items() if name != "key"},
-            "usage": usage_by_purpose(_of(events, "model_call", t)),
-            "search_usage": search_usage(_of(events, "search", t)),
+            **known,
+            **_reported(known["child"], reports.get(t)),
+            "usage": usage_by_purpose(calls[t]),
+            "search_usage": search_usage(searches[t]),
         }
         before = record["run_best_after"]
         records.append(record)
     return records
+
+
+def _by_iteration(events: Iterable[Event], name: str) -> Mapping[int, list[Event]]:
+    found: defaultdict[int, list[Event]] = defaultdict(list)
+    for event in events:
+        if event.name == name:
+            found[event.data["t"]].append(event)
+    return found
+
+
+def _prompt_version(manifest: Mapping[str, Any]) -> str | None:
+    """One hash over the hashes of all prompts that the run was started with."""
+    prompts = manifest.get("prompts")
+    return None if prompts is None else _sha256(json.dumps(prompts, sort_keys=True))
+
+
+def _reported(child: Mapping[str, Any] | None, report: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The reporting score of the run's best after an iteration, where it was asked for."""
+    if report is None:
+        return {"report": None}
+    best, reporting = report["key"][1], report["result"]["objective"]
+    found: dict[str, Any] = {"report": {"id": best, "reporting": reporting}}
+    if child is not None and child["id"] == best:
+        found["child"] = {**child, "reporting": reporting}
+    return found
 
 
 def write_trace(folder: Path) -> Path:
@@ -164,10 +197,6 @@ def search_usage(events: Iterable[Event]) -> dict[str, Any]:
     }
 
 
-def _of(events: Sequence[Event], name: str, t: int) -> list[Event]:
-    return [event for event in events if event.name == name and event.data["t"] == t]
-
-
 def _document(document: GivenDocument, selection: Selection) -> dict[str, Any]:
     predicted = document.predicted
     return {
@@ -229,20 +258,26 @@ def _evaluation(result: EvalResult, reruns: int) -> dict[str, Any]:
     }
 
 
-def _child(child: Program, parent: Program) -> dict[str, Any]:
+def _child(child: Program, parent: Program, inserted: InsertResult | None) -> dict[str, Any]:
     return {
         "id": child.id,
         "search_score": child.search_score,
         "objective": child.objective,
         "reporting": None,
         "beats_parent": child.search_score > parent.search_score,
-        "admitted": True,
+        "admitted": inserted is not None and inserted.admitted,
     }
 
 
 def _lines_added(before: str, after: str) -> int:
-    rows = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
-    return sum(row.startswith("+") and not row.startswith("+++ ") for row in rows)
+    old, new = before.splitlines(), after.splitlines()
+    while old and new and old[-1] == new[-1]:
+        del old[-1], new[-1]
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same]:
+        same += 1
+    matcher = difflib.SequenceMatcher(None, old[same:], new[same:])
+    return sum(end - start for tag, _, _, start, end in matcher.get_opcodes() if tag != "equal")
 
 
 def _sha256(text: str) -> str:

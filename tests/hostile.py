@@ -18,6 +18,10 @@ TASK = str(HERE / "task")
 PROGRAMS = HERE / "programs"
 HONEST = 1.0
 MARKER = "evoduet-attack-marker"
+TOKEN = "TOKEN-" + "OF-THE-ATTACK-TEST"
+"""What secrets hold that hostile programs look for."""
+
+SET_SUBREAPER = 36
 PLACES = ("/", "/tmp", "/var/tmp", "/dev/shm", "/run", "/etc", "/root", "/home", "/usr/local",
           "/work")  # fmt: skip
 

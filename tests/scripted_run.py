@@ -9,6 +9,7 @@ from typing import Any
 
 from method.protocols import (
     Completion,
+    Draws,
     Program,
     Request,
     Sampling,
@@ -49,6 +50,7 @@ class ScriptedRun:
     programs: Sequence[Program] = ()
     t: int = 1
     seed: int = 42
+    draws: Draws = field(default_factory=Draws)
     calls: Counter[str] = field(default_factory=Counter)
     prompts: list[tuple[str, str]] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)

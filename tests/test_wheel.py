@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from shared_data import REPOSITORY
+from written_runs import WrittenRuns
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +72,44 @@ def test_a_task_with_tools_of_its_own_works(evoduet: Path, tmp_path: Path) -> No
 @pytest.mark.slow
 def test_oracle_documents_are_package_data(evoduet: Path, tmp_path: Path) -> None:
     assert "title" in run(evoduet, "oracle", "cp26", "--json", cwd=tmp_path).stdout
+
+
+@pytest.mark.slow
+def test_tables_follow_from_the_published_numbers_in_the_wheel(
+    evoduet: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "tables"
+    answer = json.loads(run(evoduet, "tables", "--out", str(out), "--json", cwd=tmp_path).stdout)
+    rows = {(row["model"], row["N"]): row for row in answer["figure_6a"]}
+    assert rows["Gemini-3.8-Flash", 1]["evoduet"] == pytest.approx(82.3, abs=0.05)
+    (data,) = evoduet.parents[1].glob("lib/*/site-packages/results/published")
+    changed = tmp_path / "changed"
+    shutil.copytree(data, changed)
+    table = changed / "table4_oracle.csv"
+    # one mean of Qwen's 31 tasks, 31 points higher: the overall mean rises by one
+    table.write_text(table.read_text().replace("99.9,0.1,100.0,+50.1", "130.9,0.1,100.0,+50.1", 1))
+    run(evoduet, "tables", "--data", str(changed), "--out", str(tmp_path / "other"), cwd=tmp_path)
+    before, after = (
+        float(next(row["oracle_mean"] for row in csv.DictReader(path.open())
+                   if row["model"] == "Qwen3.5-9B"))
+        for path in (out / "table4_overall.csv", tmp_path / "other" / "table4_overall.csv")
+    )  # fmt: skip
+    assert after - before == pytest.approx(1.0)
+
+
+@pytest.mark.slow
+def test_figures_and_own_runs_work_from_the_wheel(evoduet: Path, tmp_path: Path) -> None:
+    WrittenRuns(tmp_path / "runs").run("a", [{}] * 100, task="mathematics/cp26",
+                                       best={"ndg": 50.0, "ndg_raw": 50.0})  # fmt: skip
+    run(evoduet, "tables", "--runs", "runs", "--out", "tables", cwd=tmp_path)
+    assert "| some-model |" in (tmp_path / "tables" / "runs_table9.md").read_text()
+    flat, steps = tmp_path / "flat.json", tmp_path / "steps.json"
+    flat.write_text("[0.5, 0.5]")
+    steps.write_text("[0, 1]")
+    run(evoduet, "figures", "--out", "figures", "--only", "fig2", "fig21", "--pair",
+        "erdos=flat.json,steps.json", cwd=tmp_path)  # fmt: skip
+    names = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert names > {"fig2.pdf", "fig21_erdos.svg", "fig21_erdos.csv"}
 
 
 SPY = """\

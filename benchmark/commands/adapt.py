@@ -13,7 +13,7 @@ from benchmark.commands.options import JsonOption, one_of, print_json
 def adapt(
     task: Annotated[str, typer.Argument(help="A task's id or name, or a task folder.")],
     system: Annotated[
-        str, typer.Option("--for", help="openevolve, skydiscover, simpletes or shinka.")
+        str, typer.Option("--for", help="openevolve, skydiscover, simpletes, shinka or harbor.")
     ],
     out: Annotated[Path, typer.Option(help="The folder to write: new, or empty.")],
     as_json: JsonOption = False,
@@ -24,7 +24,8 @@ def adapt(
     configuration, and a README with the command to run.
 
     Examples: `evoduet adapt cp26 --for openevolve --out cp26_openevolve`,
-    `evoduet adapt mathematics/erdos --for shinka --out erdos_shinka --json`
+    `evoduet adapt mathematics/erdos --for shinka --out erdos_shinka --json`,
+    `evoduet adapt ahc058 --for harbor --out ahc058_harbor`
     """
     from benchmark.availability import availability
     from benchmark.catalogue import find_task

@@ -9,19 +9,23 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmark.peers import openevolve, shinka, simpletes, skydiscover
+from benchmark.peers import harbor, openevolve, shinka, simpletes, skydiscover
 from benchmark.peers.readme import readme
 from benchmark.peers.system import System
 from benchmark.task import Task
 
 SYSTEMS: Mapping[str, System] = {
-    module.SYSTEM.name: module.SYSTEM for module in (openevolve, skydiscover, simpletes, shinka)
+    module.SYSTEM.name: module.SYSTEM
+    for module in (openevolve, skydiscover, simpletes, shinka, harbor)
 }
 
 
 def contents(task: Task, system: System) -> dict[str, bytes]:
-    """All files of the folder by name; the initial program and the instruction unchanged."""
-    texts = {**system.files(task), "README.md": readme(task, system)}
+    """All files of the folder by name; the initial program and the instruction unchanged.
+
+    A system may have a README and an instruction of its own.
+    """
+    texts = {"README.md": readme(task, system), **system.files(task)}
     return {
         system.initial_name(task): task.initial_program.read_bytes(),
         "instruction.md": (task.folder / "instructions.md").read_bytes(),
@@ -68,11 +72,23 @@ def _make(files: Mapping[str, bytes], out: Path) -> None:
 def _fill(files: Mapping[str, bytes], folder: Path) -> None:
     try:
         for name, content in files.items():
-            (folder / name).write_bytes(content)
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            if path.suffix == ".sh":
+                path.chmod(path.stat().st_mode | 0o111)
     except BaseException:
         for name in files:
             (folder / name).unlink(missing_ok=True)
+            _remove_empty((folder / name).parent, folder)
         raise
+
+
+def _remove_empty(place: Path, folder: Path) -> None:
+    """Remove what is empty of the folders from ``place`` up to, but without, ``folder``."""
+    while place != folder and place.is_dir() and not any(place.iterdir()):
+        place.rmdir()
+        place = place.parent
 
 
 def _umask() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,15 @@ from method.exposure import Ledger
 from method.gates import candidates_of, describe_knowledge, gate_trace, resolve
 from method.inner import Found, QueryLoop
 from method.prompting import template
-from method.protocols import Gate, GateResult, Retrieval, RunContext, Selection, Snapshot
+from method.protocols import (
+    Gate,
+    GateResult,
+    Program,
+    Retrieval,
+    RunContext,
+    Selection,
+    Snapshot,
+)
 from method.rules import KNOWLEDGE_LIMIT, Rules
 from method.stats import corrected, member, population_stats
 
@@ -26,12 +35,17 @@ class Analysis:
     text: str = ""
     stats_sha256: str | None = None
     error: str | None = None
+    call_id: str | None = None
 
     def trace(self) -> dict[str, Any] | None:
         """The ``population_analysis`` object of the trace; ``None`` when it was skipped."""
         if self.stats_sha256 is None:
             return None
-        return {"text": self.text, "stats_sha256": self.stats_sha256}
+        return {
+            "text": self.text,
+            "stats_sha256": self.stats_sha256,
+            "call_id": self.call_id,
+        }
 
 
 class EvoDuet:
@@ -81,9 +95,10 @@ class EvoDuet:
             if analysis.error:
                 errors.append(f"population analysis failed: {analysis.error}")
             if gate.kind != "knowledge":
-                knowledge, error = await describe_knowledge(selection, analysis.text, run)
-                if error:
-                    errors.append(f"knowledge call failed: {error}")
+                described = await describe_knowledge(selection, analysis.text, run)
+                knowledge = described.text
+                if described.error:
+                    errors.append(f"knowledge call failed: {described.error}")
             loop = QueryLoop(selection, snapshot, analysis.text, knowledge, run, self._ledger)
             found = await loop.find()
         except _DATA_ERRORS as error:
@@ -94,16 +109,7 @@ class EvoDuet:
 
 async def analyse_population(selection: Selection, run: RunContext) -> Analysis:
     """One call on the statistics of the retained population; skipped when it is empty."""
-    rules: Rules = run.settings.rules
-    programs = await run.retained()
-    if rules.stats == "corrected":
-        members, parent, corrections = corrected(
-            programs, selection.parent, run.settings.candidates
-        )
-        stats = population_stats(members, parent, corrections=corrections)
-    else:
-        stats = population_stats([member(p) for p in programs], member(selection.parent))
-    payload = stats.to_json()
+    payload = statistics_text(await run.retained(), selection.parent, run)
     if not payload:
         return Analysis()
     request = question(
@@ -112,6 +118,24 @@ async def analyse_population(selection: Selection, run: RunContext) -> Analysis:
         f"Population Statistics:\n\n{payload}",
         system=template("population_analysis.system"),
     )
-    text, error = await free_text(run, request, KNOWLEDGE_LIMIT)
+    answer = await free_text(run, request, KNOWLEDGE_LIMIT)
     sha256 = hashlib.sha256(payload.encode("utf-8", "surrogatepass")).hexdigest()
-    return Analysis(text, sha256, error)
+    return Analysis(answer.text, sha256, answer.error, answer.call_id)
+
+
+def statistics_text(programs: Sequence[Program], parent: Program, run: RunContext) -> str:
+    """The statistics of a population as the rules want them; empty for an empty population.
+
+    Raises :class:`~method.scaffolds.packages.PackageProblem` when EvoX's form is wanted and the
+    package that writes it is missing.
+    """
+    rules: Rules = run.settings.rules
+    if rules.render == "evox":
+        from method.scaffolds.evox_strategies import population_text
+
+        released = rules.stats == "released"
+        return population_text([p for p in programs if released or p.copy_of is None])
+    if rules.stats == "released":
+        return population_stats([member(p) for p in programs], member(parent)).to_json()
+    members, original, corrections = corrected(programs, parent, run.settings.candidates, run.draws)
+    return population_stats(members, original, corrections=corrections).to_json()

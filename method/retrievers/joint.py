@@ -190,8 +190,16 @@ class Joint:
             talk.messages.append(
                 {"role": "tool", "tool_call_id": call.call_id, "name": "tavily", "content": text}
             )
-            queries.append(_query_trace(place, call, run.settings.rules))
-        entry = _round_trace(tool_round, attempt, talk.slot, queries, searches)
+            queries.append(
+                {
+                    **_query_trace(place, call, run.settings.rules),
+                    "call_id": talk.completion.call_id,
+                }
+            )
+        entry = {
+            **_round_trace(tool_round, attempt, talk.slot, queries, searches),
+            "call_id": talk.completion.call_id,
+        }
         talk.rounds.append(entry)
         run.note("round", entry)
 

@@ -68,15 +68,15 @@ class Sequential:
     ) -> Retrieval:
         """The proposal and all pages read. Without a proposal the pages are still given."""
         study = _Study(selection, run, self._ledger)
-        await study.search(1, await study.plan())
+        await study.search(1, *await study.plan())
         proposal = await study.propose()
         for r in range(2, 2 + self._max_reflect):
             if not proposal:
                 break
-            review = await study.reflect(proposal)
+            review, call_id = await study.reflect(proposal)
             if review.ready:
                 break
-            await study.search(r, [Question(query, query) for query in review.queries])
+            await study.search(r, [Question(query, query) for query in review.queries], call_id)
             proposal = await study.rewrite(proposal, review.critique) or proposal
         research = study.research
         return Retrieval(
@@ -101,8 +101,8 @@ class _Study:
         self._history = history_field(selection.history_text, self._rules)
         self.research = _Research()
 
-    async def plan(self) -> list[Question]:
-        """The open questions, at most three."""
+    async def plan(self) -> tuple[list[Question], str | None]:
+        """The open questions, at most three, and the call that asks them."""
         values = {
             "current_program": self._program,
             "evolutionary_history": self._history,
@@ -112,11 +112,14 @@ class _Study:
         (answered,) = await ask(self._run, request, lambda text: read_plan(text, self._rules))
         if not answered.usable or answered.read is None:
             self._fail("plan", answered.completion.error or "malformed")
-            return []
-        return list(answered.read.questions[:PLANNED])
+            return [], None
+        return list(answered.read.questions[:PLANNED]), answered.completion.call_id
 
-    async def search(self, r: int, questions: Sequence[Question]) -> None:
-        """Search the distinct queries at once and note what each set of pages says."""
+    async def search(self, r: int, questions: Sequence[Question], call_id: str | None) -> None:
+        """Search the distinct queries at once and note what each set of pages says.
+
+        ``call_id`` names the call that asked the questions.
+        """
         research = self.research
         distinct = list({query_key(asked.query): asked for asked in reversed(questions)}.values())
         asked_for = list(reversed(distinct))
@@ -145,7 +148,7 @@ class _Study:
         ]
         research.executed += [(r, asked.query) for asked in asked_for]
         queries = [
-            _query_trace(slot, asked, wire, cut)
+            {**_query_trace(slot, asked, wire, cut), "call_id": call_id}
             for slot, (asked, (wire, cut)) in enumerate(zip(asked_for, wires, strict=True))
         ]
         entry = _round_trace(r, queries, searches, research)
@@ -168,8 +171,8 @@ class _Study:
         }
         return await self._write("proposal", fill("research_proposal.user", values))
 
-    async def reflect(self, proposal: str) -> Reflection:
-        """A review; a failed or malformed one leaves the proposal as it is."""
+    async def reflect(self, proposal: str) -> tuple[Reflection, str | None]:
+        """A review and its call; a failed or malformed one leaves the proposal as it is."""
         left = min(FOLLOW_UPS, MAX_SEARCHES - len(self.research.executed))
         values = {
             "current_program": self._program,
@@ -181,8 +184,9 @@ class _Study:
         (answered,) = await ask(self._run, request, lambda text: read_reflection(text, self._rules))
         if not answered.usable or answered.read is None:
             self._fail("reflection", answered.completion.error or "malformed")
-            return Reflection()
-        return replace(answered.read, queries=answered.read.queries[:left])
+            return Reflection(), None
+        review = replace(answered.read, queries=answered.read.queries[:left])
+        return review, answered.completion.call_id
 
     async def rewrite(self, proposal: str, critique: str) -> str:
         """The proposal after a review; empty when the call failed."""
@@ -202,10 +206,10 @@ class _Study:
         return "\n\n".join(self.research.notes) or nothing(self._rules)
 
     async def _write(self, step: str, prompt: str) -> str:
-        text, error = await free_text(self._run, self._request(prompt), KNOWLEDGE_LIMIT)
-        if error:
-            self._fail(step, error)
-        return text
+        answer = await free_text(self._run, self._request(prompt), KNOWLEDGE_LIMIT)
+        if answer.error:
+            self._fail(step, answer.error)
+        return answer.text
 
     def _fail(self, step: str, error: str) -> None:
         self.research.errors.append(f"research {step} failed: {error}")
@@ -247,4 +251,5 @@ def _round_trace(
         "scoring_status": None,
         "knowledge_after": None,
         "flags": [],
+        "call_id": None,
     }

@@ -20,6 +20,7 @@ from method.scaffolds.base import select_with_prompt
 from method.scaffolds.evox_process import CallLimits, HostBroken, StrategyFailed, StrategyHost
 from method.scaffolds.evox_prompts import StrategyWriter, default_guides
 from method.scaffolds.evox_strategies import (
+    ATTEMPTS,
     StrategyScores,
     Window,
     as_fields,
@@ -31,8 +32,6 @@ from method.scaffolds.options import EvoXOptions
 from method.scaffolds.packages import metrics_of
 from method.scaffolds.solution_prompt import PromptTask
 
-ATTEMPTS = 3
-"""Answers that the model may give until a new strategy works."""
 LONGEST_STRATEGY = 100_000
 
 
@@ -68,6 +67,7 @@ class EvoX:
     def __init__(self, task: PromptTask, settings: EvoXSettings) -> None:
         self._task = task
         self._settings = settings
+        self.counts_attempts = settings.options.count_attempts
         self._programs: dict[str, Program] = {}
         self._digests: dict[str, str] = {}
         self._in_force: list[Strategy] = []
@@ -136,7 +136,7 @@ class EvoX:
     async def after_iteration(
         self, t: int, child: Program | None, attempts: int, llm: LLM
     ) -> list[Mapping[str, Any]]:
-        steps = attempts if self._settings.options.count_attempts else 1
+        steps = attempts if self.counts_attempts else 1
         self._clock += steps
         due = self._scores.record(self._best(), steps)
         if due and self._clock < self._settings.iterations:

@@ -89,7 +89,7 @@ class StrategyWriter:
         """
         from skydiscover.prompt.evox import formatters
 
-        system = _SYSTEM.replace("HORIZON", str(self._window.length))
+        system = STRATEGY_SYSTEM.replace("HORIZON", str(self._window.length))
         window = {
             "window_start_iteration": t,
             "total_iterations": self._window.iterations,
@@ -214,7 +214,7 @@ def _sections(text: str) -> dict[str, str]:
     return {name: "\n".join(part).strip() for name, part in sections.items()}
 
 
-_SYSTEM = """\
+STRATEGY_SYSTEM = """\
 You write search strategies for an evolutionary search over programs. In every iteration the \
 strategy in force names one program that a language model will improve (the parent) and a few \
 others that the model sees beside it (the context). The improved program is evaluated and given to \

@@ -15,11 +15,13 @@ from typing import Any
 from method.protocols import Program
 from method.scaffolds.evox_world import CONTEXT
 from method.scaffolds.native_population import program_id
-from method.scaffolds.packages import Stream, metrics_of
+from method.scaffolds.packages import Stream, metrics_of, require_package
 
 GAIN = 0.01
 """A best score that rises by no more than this stands still."""
 WINDOW_SHARE = 0.10
+ATTEMPTS = 3
+"""Answers that the model may give until a new strategy works."""
 LABEL_NAMES = {"diverge": "DIVERGE_LABEL", "refine": "REFINE_LABEL"}
 """What strategies call the two instruction texts."""
 
@@ -143,6 +145,19 @@ def statistics_of(programs: Sequence[Program]) -> dict[str, Any]:
     statistics = dict(database.get_statistics(improvement_threshold=GAIN))
     del statistics["previous_programs"]  # objects; no text is made of them
     return statistics
+
+
+def population_text(programs: Sequence[Program]) -> str:
+    """EvoX's own text of a population's statistics, for comparisons with EvoX (1.7 c).
+
+    Raises :class:`~method.scaffolds.packages.PackageProblem` without ``skydiscover``.
+    """
+    require_package("skydiscover", "0.1.0")
+    from skydiscover.prompt.evox import formatters
+
+    if not programs:
+        return ""
+    return str(formatters.format_population_state(statistics_of(programs)))
 
 
 def as_fields(program: Program, labels: Mapping[str, str]) -> dict[str, Any]:

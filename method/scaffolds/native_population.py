@@ -16,11 +16,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from method.protocols import Program
+from method.scaffolds.native_features import BINS, Cell, Differences, Range
 
 ISLANDS = 5
-BINS = 10
-REFERENCES = 20
-"""Programs that diversity is measured against."""
 
 
 @dataclass(frozen=True)
@@ -50,24 +48,6 @@ class Member:
         return self.program.search_score
 
 
-@dataclass
-class Range:
-    """Running minimum and maximum of a feature, and the bins between them."""
-
-    low: float | None = None
-    high: float | None = None
-
-    def bin(self, value: float) -> int:
-        """Take the value into the range, then tell its bin."""
-        self.low = value if self.low is None else min(self.low, value)
-        self.high = value if self.high is None else max(self.high, value)
-        scaled = 0.5 if self.low == self.high else (value - self.low) / (self.high - self.low)
-        return min(max(int(BINS * scaled), 0), BINS - 1)
-
-
-Cell = tuple[int, int]
-
-
 def program_id(seed: int, t: int, slot: int, kind: str) -> str:
     """Id of a program: nothing of it depends on time or run (methods.md 4.6)."""
     return hashlib.sha256(f"{seed}:{t}:{slot}:{kind}".encode()).hexdigest()[:32]
@@ -95,8 +75,7 @@ class Population:
 
     def __post_init__(self) -> None:
         self._rng = random.Random(f"{self.seed}:scaffold")
-        self._references: list[str] = []
-        self._diversities: dict[str, float] = {}
+        self._differences = Differences(self._rng)
         self._t = 0
         self._copies = 0
         self._last_child_iteration = 0
@@ -290,31 +269,10 @@ class Population:
         place = self.complexity.bin(float(len(program.code)))
         if len(self.programs) < 2:
             return place, 0
-        return place, self.diversity.bin(self._diversity(program.code))
+        return place, self.diversity.bin(self._differences.of(program.code, self._sources))
 
-    def _diversity(self, code: str) -> float:
-        if code not in self._diversities:
-            if len(self._references) < REFERENCES:
-                self._references = self._choose_references()
-            distances = [distance(code, other) for other in self._references if other != code]
-            self._diversities[code] = sum(distances) / len(distances) if distances else 0.0
-        return self._diversities[code]
-
-    def _choose_references(self) -> list[str]:
-        sources = [member.program.code for member in self.programs.values()]
-        if len(sources) <= REFERENCES:
-            return sources
-        chosen = [self._rng.randint(0, len(sources) - 1)]
-        nearest = [distance(source, sources[chosen[0]]) for source in sources]
-        while len(chosen) < REFERENCES:
-            rest = [index for index in range(len(sources)) if index not in chosen]
-            farthest = max(rest, key=lambda index: nearest[index])
-            chosen.append(farthest)
-            nearest = [
-                min(known, distance(source, sources[farthest]))
-                for known, source in zip(nearest, sources, strict=True)
-            ]
-        return [sources[index] for index in chosen]
+    def _sources(self) -> list[str]:
+        return [member.program.code for member in self.programs.values()]
 
     # --- small questions -----------------------------------------------------------------------
 
@@ -324,12 +282,3 @@ class Population:
     def _by_score(self, names: Iterable[str]) -> list[str]:
         """Best first; among equals the older entry first."""
         return sorted(names, key=lambda name: -self.programs[name].score)
-
-
-def distance(one: str, other: str) -> float:
-    """How much two sources differ: length, lines and characters used."""
-    return (
-        0.1 * abs(len(one) - len(other))
-        + 10 * abs(one.count("\n") - other.count("\n"))
-        + 0.5 * len(set(one) ^ set(other))
-    )

@@ -16,6 +16,7 @@ class OpenEvolveNative:
     """:class:`~method.protocols.Scaffold` over a :class:`Population`."""
 
     name = "openevolve-native"
+    counts_attempts = False
 
     def __init__(self, task: PromptTask) -> None:
         self._task = task

@@ -24,6 +24,7 @@ class OpenEvolvePackage:
     """:class:`~method.protocols.Scaffold` over the package's database and prompt builder."""
 
     name = "openevolve-package"
+    counts_attempts = False
 
     def __init__(self, task: PromptTask, options: OpenEvolveOptions) -> None:
         self._task = task
@@ -119,5 +120,5 @@ def _assemble(parts: PromptParts, documents: str, failed: Sequence[FailedAttempt
         f"{fenced(attempt.text[:FAILED_CHARS], '')}"
         for number, attempt in enumerate(failed, start=1)
     )
-    section = f"{documents.rstrip()}\n\n" if documents else ""
+    section = f"{documents}\n\n" if documents else ""
     return f"{parts.before}{parts.history}{failures}{parts.program}{section}{parts.task}"

@@ -87,6 +87,26 @@ def write_prompt(
     return "\n\n".join(filter(None, sections)) + "\n"
 
 
+def specimen(edit: Literal["diff", "full"]) -> str:
+    """A prompt with every section, made up: it changes when the wording or the layout does."""
+    task = PromptTask("(instructions)", "python", edit, 60.0)
+    x0 = Program("x0", "x = 0\n", "python", 0.0)
+    best = Program(
+        "best", "x = 1\n", "python", 1.0, None, {"value": 1.0}, "x0", 1, "",
+        {"feedback": "(feedback)"}, "(changes)",
+    )  # fmt: skip
+    worse = Program("worse", f"x = {'9' * LONG_SOURCE}\n", "python", -1.0, parent_id="x0")
+    failed = [FailedAttempt("(error)", "(text)")]
+    prompts = [
+        write_prompt(
+            task, parent, newest, write_history(task, 2, [x0, best, worse], [x0]), "(documents)",
+            failed,
+        )
+        for parent, newest in ((best, worse), (worse, best), (best, best))
+    ]  # fmt: skip
+    return "\n".join([task.instructions, *prompts])
+
+
 def fenced(source: str, language: str) -> str:
     """Source in a fence that nothing inside it can close."""
     longest = max((len(run) for run in re.findall("`{3,}", source)), default=2)

@@ -17,6 +17,7 @@ class TopK:
     """:class:`~method.protocols.Scaffold` that keeps every program; ties go to the older one."""
 
     name = "topk"
+    counts_attempts = False
 
     def __init__(self, task: PromptTask) -> None:
         self._task = task

@@ -87,4 +87,5 @@ class BlockedSearch:
     async def search(self, query: str, max_results: int, depth: str) -> SearchResponse:
         response = await self._backend.search(query, max_results, depth)
         kept = tuple(r for r in response.results if not self._blocklist.blocks(r.url))
-        return response if len(kept) == len(response.results) else replace(response, results=kept)
+        blocked = len(response.results) - len(kept)
+        return replace(response, results=kept, blocked=blocked) if blocked else response

@@ -20,6 +20,7 @@ from hostile import (
     NOT_PROMISED_BARE,
     PROGRAMS,
     SEPARATE,
+    SET_SUBREAPER,
     attack,
     nothing_left,
 )
@@ -28,8 +29,6 @@ from benchmark.harness import Harness
 from benchmark.sandbox import process
 from benchmark.sandbox.inside import landlock
 from benchmark.sandbox.jail import SandboxBroken
-
-SET_SUBREAPER = 36
 
 
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,10 @@ def script(request: Request, slot: int) -> Completion:
     """A model that is lively and now and then malformed, as a function of its request."""
     prompt = "".join(str(message["content"]) for message in request.messages)
     draw = random.Random(f"{request.purpose}:{slot}:{prompt}")
+    if request.purpose == "joint" and request.tools and draw.random() < 0.5:
+        arguments = json.dumps({"query": f"numbers {draw.randint(0, 3)}"})
+        call = {"id": "c1", "function": {"name": "tavily", "arguments": arguments}}
+        return Completion(text="", tool_calls=(call,), cost_usd=0.01)
     return Completion(text=_answer(request.purpose, prompt, draw), cost_usd=0.01)
 
 
@@ -70,6 +74,11 @@ def _answer(purpose: str, prompt: str, draw: random.Random) -> str:
         refs = re.findall(r"^doc_id: (evidence_\d+)$", prompt, re.MULTILINE)
         rows = [{"evidence_ref": ref, "estimated_child_score": draw.random()} for ref in refs]
         return json.dumps({"document_predictions": rows, "knowledge_state_analysis": "more"})
+    if purpose == "research" and '"questions"' in prompt:
+        return json.dumps({"questions": [{"question": "which?", "query": "numbers 1"}]})
+    if purpose == "research" and '"ready"' in prompt:
+        queries = [f"numbers {draw.randint(0, 3)}"] if draw.random() < 0.5 else []
+        return json.dumps({"ready": not queries, "critique": "vague", "queries": queries})
     if purpose in ("generation", "joint"):
         return f"A number.\n```python\nVALUE = {draw.uniform(-0.3, 1):.4f}\n```"
     return "An observation with the number 3."

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from shared_data import parity_files, read_case
 
-from method.engine import best_slot, valid_score
+from method.attempts import best_slot, valid_score
 
 
 @pytest.mark.parametrize("path", parity_files("methods", "candidate_selection.json"))

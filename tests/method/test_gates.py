@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from scripted_run import ScriptedRun, ScriptedSettings, program, selection
 
+from method.asking import FreeText
 from method.gates import (
     FixedGate,
     KnowledgeGate,
@@ -175,10 +176,11 @@ def test_gates_by_name() -> None:
 
 def test_knowledge_call_sees_no_database() -> None:
     run = ScriptedRun(lambda request, slot: "  what is known  ")
-    text, error = asyncio.run(describe_knowledge(selection(), "observations", run))
-    assert (text, error) == ("what is known", None)
+    described = asyncio.run(describe_knowledge(selection(), "observations", run))
+    assert described == FreeText("what is known", None, None)
     ((_, prompt),) = run.prompts
     assert "Analysis]\nobservations\n" in prompt
     assert "Search Database" not in prompt
     run = ScriptedRun(lambda request, slot: Completion("", error="down"))
-    assert asyncio.run(describe_knowledge(selection(), "", run)) == ("", "down")
+    described = asyncio.run(describe_knowledge(selection(), "", run))
+    assert described == FreeText("", "down", None)

@@ -83,12 +83,18 @@ def test_invariants(seed: int, script: int) -> None:
         score = draw.choice([draw.uniform(-1, 1), 0.5])
         code = "".join(draw.choice("abc(\n") for _ in range(draw.randint(1, 60)))
         name = program_id(seed, t, 0, "child")
+        migrated, best_before = population.last_migration, population.best
         evicted = population.insert(
             t, Program(name, code, "python", score, parent_id=parent.id, iteration=t)
         )
         best = max(best, score)
         assert not set(evicted) & set(population.programs)
+        assert best_before not in evicted
         check(population, best)
+        newest = max(population.generations)
+        due = newest - migrated >= 10
+        assert (population.migrations[-1:] == [t]) == due
+        assert population.last_migration == (newest if due else migrated)
 
 
 def check(population: Population, best: float) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fake_task import clients, config
 
+from method.config import make_config
 from method.journal import read_journal
 from method.planning import plan
 from method.runs import run
@@ -21,6 +22,29 @@ def test_a_run_stays_within_its_plan(tmp_path: Path, method: str) -> None:
     assert names.count("model_call") <= bound.model_calls
     assert names.count("search") <= bound.searches
     assert names.count("evaluation") <= bound.evaluations
+
+
+@pytest.mark.parametrize("guides", ["generated", "default"])
+@pytest.mark.parametrize("count_attempts", [False, True])
+def test_strategies_of_evox_are_planned(tmp_path: Path, guides: str, count_attempts: bool) -> None:
+    pytest.importorskip("skydiscover")
+    options = {"window": 2, "guides": guides, "count_attempts": count_attempts}
+    given = config(
+        method="evox+none", iterations=9, candidates=1, scaffold_options=options, max_attempts=2
+    )
+    bound = plan(given)
+    assert bound.model_calls == 9 * 2 + (guides == "generated") + 1 + 5 * 4
+    run(given, tmp_path / "run", clients=clients())
+    calls = [e.data["purpose"] for e in read_journal(tmp_path / "run") if e.name == "model_call"]
+    assert calls.count("strategy") > 0
+    assert len(calls) - calls.count("generation") <= bound.model_calls - 18
+    assert len(calls) <= bound.model_calls
+
+
+def test_a_method_of_its_own_is_planned_by_its_evaluations() -> None:
+    bound = plan(make_config(None, task="cp26", command="python x.py", iterations=30))
+    assert (bound.model_calls, bound.searches, bound.evaluations) == (0, 0, 31)
+    assert bound.cost_usd(None, None) == 0
 
 
 def test_the_papers_numbers() -> None:

@@ -53,6 +53,11 @@ HASHES = {
     "research_proposal.user": "b6d91ab81b27f958",
     "research_reflection.user": "b7c6dc7f77376e6d",
     "research_rewrite.user": "b91e04cec94ad039",
+    "solution.diff": "3308dc481a181a65",
+    "solution.full": "be0128a1a2a80210",
+    "search_database.frame": "2853148c019777a1",
+    "joint.tool": "18e438358d822f41",
+    "evox_strategy.system": "c9f3005f005d0c29",
 }
 """First sixteen digits; changed on purpose only: runs record them, replays compare prompts."""
 
@@ -79,11 +84,21 @@ def test_hashes() -> None:
     assert {name: version[:16] for name, version in prompt_versions().items()} == HASHES
 
 
+def test_a_changed_word_of_any_prompt_is_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = prompt_versions()
+    monkeypatch.setattr("method.scaffolds.solution_prompt._DIFF_ANSWER", "Answer somehow.")
+    monkeypatch.setattr("method.scaffolds.evox_prompts.STRATEGY_SYSTEM", "Write a strategy.")
+    changed = {name for name, version in prompt_versions().items() if version != before[name]}
+    assert changed == {"solution.diff", "evox_strategy.system"}
+
+
 def test_every_file_is_a_known_template() -> None:
     shipped = resources.files("method").joinpath("prompts")
     files = {file.name for file in shipped.iterdir() if file.name.endswith(".txt")}
     assert files == {f"{name}.txt" for name in FIELDS}
-    for name, version in prompt_versions().items():
+    versions = prompt_versions()
+    for name in FIELDS:
+        version = versions[name]
         content = shipped.joinpath(f"{name}.txt").read_bytes()
         assert hashlib.sha256(content).hexdigest() == version
         assert content.endswith(b"\n")

@@ -207,12 +207,13 @@ def test_budget_of_the_snapshot() -> None:
         database = SearchDatabase(Rules.preset("official", {"context_budget_chars": budget}))
         for t, (name, body) in enumerate(bodies.items(), start=1):
             database.add(t, retrieve(document(name, body)), program())
-        text = database.snapshot().text
+        snapshot = database.snapshot()
+        text = snapshot.text
         sizes.append(len(text))
-        assert budget is None or len(text) <= budget or "halved" in database.snapshot_flags[-1]
+        assert budget is None or len(text) <= budget or "halved" in snapshot.flags[-1]
         assert "[Search Experience 1] iteration 5" in text
     assert sizes == sorted(sizes, reverse=True)
-    assert [flag.partition(":")[2] for flag in database.snapshot_flags] == [
+    assert [flag.partition(":")[2] for flag in snapshot.flags] == [
         "old_bodies_dropped",
         "old_records_dropped",
         "bodies_halved",

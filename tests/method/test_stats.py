@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_run import program
 
+from method.protocols import Draws
 from method.stats import Member, corrected, member, population_stats
 
 KEYS = [
@@ -105,7 +106,9 @@ def test_corrections_leave_copies_out() -> None:
     best = program("best", 0.9, parent_id="x0", iteration=4, label="diverge")
     migrant = program("m", 0.9, parent_id="best", copy_of="best")
     child = program("child", 0.95, parent_id="m", iteration=5, context_ids=("m", "x0"))
-    members, parent, corrections = corrected([x0, best, migrant, child], migrant, 8)
+    members, parent, corrections = corrected(
+        [x0, best, migrant, child], migrant, 8, Draws(40, 10, {4: 8, 5: 1})
+    )
     assert [m.id for m in members] == ["x0", "best", "child"]
     assert members[2].parent_id == "best"
     assert members[2].context_ids == ("best", "x0")
@@ -113,5 +116,8 @@ def test_corrections_leave_copies_out() -> None:
     payload = json.loads(population_stats(members, parent, corrections=corrections).to_json())
     assert payload["copies_left_out"] == 1
     assert payload["candidates_per_iteration"] == 8
+    assert (payload["children_drawn"], payload["invalid_children"]) == (40, 10)
+    assert payload["invalid_children_rate"] == 0.25
+    assert [row["candidates"] for row in payload["recent_trace"]] == [None, 8, 1]
     assert payload["labels"] == {"diverge": 1}
     assert payload["recent_trace"][-1]["outcome"] == "improved"

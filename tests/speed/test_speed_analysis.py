@@ -44,7 +44,9 @@ def big_step(draw_: random.Random, score: float | None, best: float) -> dict[str
     candidates = [{"attempt": 1, "slot": s, "parse": "ok", "code_sha256": "0" * 64,
                    "diff_summary": "Change 1: replaced 3 lines " * 5, "eval": verdict}
                   for s in range(8)]  # fmt: skip
-    gate = {"decision": "retrieve", "knowledge": "the state of knowledge " * 30}
+    gate = {"kind": "knowledge", "decision": "retrieve", "executed": "retrieve",
+            "malformed": False, "resolved_ids": [], "unresolved_ids": [],
+            "knowledge": "the state of knowledge " * 30}  # fmt: skip
     return {"score": score, "best": best, "rounds": rounds, "candidates": candidates, "gate": gate}
 
 
@@ -71,7 +73,7 @@ from pathlib import Path
 from analysis.published import Published, default_folder
 from analysis.tables.build import run_files
 began = time.perf_counter()
-files, notes = run_files(Path(sys.argv[1]), Published(default_folder()).anchor_ranges)
+files, notes = run_files(Path(sys.argv[1]), Published(default_folder()))
 rows = files["runs.csv"].count("\\n") - 1
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 print(rows, len(notes), peak, f"{time.perf_counter() - began:.2f}")

@@ -11,6 +11,7 @@ from importlib import metadata
 from typing import Any, TypeVar
 
 import pytest
+from fake_task import LocalModel
 
 from method.protocols import Completion, Program, Request, Sampling, Scaffold, Selection
 from method.scaffolds.evox import EvoX, EvoXSettings
@@ -213,3 +214,15 @@ SETS = """\
 """A strategy that looks at the order of a set."""
 
 BAD = [misbehaving("raise KeyError(object())", since=since) for since in (50, 70)]
+
+
+class Strategist(LocalModel):
+    """The scripted model, which can write strategies too: the first answer is of no use."""
+
+    async def sample(self, request: Request) -> list[Completion]:
+        if request.purpose != "strategy":
+            return await super().sample(request)
+        self.calls += len(request.slots)
+        again = "Your last answer could not be used" in request.messages[-1]["content"]
+        text = strategy(sample=SETS) if again else strategy(head="raise ValueError\n")
+        return [Completion(f"```python\n{text}\n```", cost_usd=0.01) for _ in request.slots]

@@ -156,6 +156,8 @@ FAULTS: Mapping[str, Reply] = {
     "500": Reply(detail("broken"), 500),
     "503": Reply(b"upstream", 503, content_type="text/plain"),
     "html instead of json": Reply(b"<html></html>", content_type="text/html"),
+    "events instead of json": Reply(b"data: {}\n\n", content_type="text/event-stream"),
+    "408": Reply(detail("late"), 408),
     "truncated json": Reply(b'{"results": [{"url": "htt'),
     "a list instead of an object": Reply([1]),
     "no results field of that kind": Reply({"results": None}),

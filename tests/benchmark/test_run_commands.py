@@ -1,0 +1,123 @@
+"""The command line of runs: options, their other names, presets, extending, export."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from benchmark.cli import app
+from benchmark.cli import main as command_line
+from benchmark.commands.run_options import configuration
+from method.journal import read_journal
+
+
+def evoduet(*words: str) -> str:
+    answer = CliRunner().invoke(app, list(words), catch_exceptions=False)
+    assert answer.exit_code == 0, answer.output
+    return answer.stdout
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The one line of a usage error."""
+    with pytest.raises(SystemExit) as ended:
+        command_line(list(words))
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("evoduet: ")
+    assert said.count("\n") == 1
+    return said
+
+
+def kept(folder: Path) -> dict[str, Any]:
+    """The configuration in a run's manifest."""
+    found: dict[str, Any] = read_journal(folder)[0].data["config"]
+    return found
+
+
+COMMON = ("run", "--task", "cp26", "--model", "offline/perturb", "--json")
+
+
+def test_letters_names_and_files_give_the_same_run(tmp_path: Path) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text('task = "cp26"\nmodel = "offline/perturb"\nR = 1\nJ = 2\nM = 3\nD = 2\n'
+                    'N = 2\nT = 1\nedit = "full"\nseed = 5\nisolation = "process"\n')  # fmt: skip
+    spellings = {
+        "letters": ("-R", "1", "-J", "2", "-M", "3", "-D", "2", "-N", "2", "-T", "1"),
+        "theirs": ("--inner-rounds", "1", "--query-count", "2", "--documents-per-query", "3",
+                   "--search-top-k", "2", "--num-generations", "2", "--iterations", "1"),
+        "ours": ("--rounds", "1", "--queries", "2", "--per-query", "3", "--retain", "2",
+                 "--candidates", "2", "--iterations", "1"),
+        "keys": ("--option", "R=1", "--option", "queries=2", "--option", "M=3", "--option", "D=2",
+                 "--option", "N=2", "--option", "T=1"),
+    }  # fmt: skip
+    evoduet("run", "--config", str(file), "--json", "--out", str(tmp_path / "file"))
+    for name, words in spellings.items():
+        evoduet(*COMMON, *words, "--edit", "full", "--seed", "5", "--isolation", "process",
+                "--out", str(tmp_path / name))  # fmt: skip
+        assert kept(tmp_path / name) == kept(tmp_path / "file"), name
+    assert kept(tmp_path / "file")["isolation"] == "process"
+
+
+def test_presets_and_keys_on_the_command_line() -> None:
+    def config(
+        *presets: str, released: bool = False, keys: tuple[str, ...] = (), **more: Any
+    ) -> Any:
+        return configuration(
+            None, list(presets), released, list(keys), task="cp26", model="m", **more
+        )
+
+    assert config("N16", "R5").presets == ("N16", "R5")
+    assert config("N16", candidates=2).candidates == 2
+    assert config(released=True).presets == ("as-released",)
+    assert config(released=True).client.params == "release"
+    given = config(keys=("sampling.temperature=0.2", "switches.gate.parser=chain",
+                         "report_iterations=[1, 2]", "on_outage=continue"))  # fmt: skip
+    assert given.sampling.temperature == 0.2
+    assert given.switches == {"gate.parser": "chain"}
+    assert (given.report_iterations, given.on_outage) == ((1, 2), "continue")
+
+
+def test_presets_are_listed() -> None:
+    rows = json.loads(evoduet("plan", "--presets", "--json"))["presets"]
+    assert {row["name"] for row in rows} >= {"N1", "N16", "J3k5", "random-gate", "as-released"}
+    shown = evoduet("plan", "--presets")
+    assert "candidates = 16" in shown
+    assert "params: release" in shown
+    many = json.loads(evoduet("plan", "--task", "cp26", "--preset", "N16", "--json"))
+    assert many["model_calls"] == 100 * (8 + 3 * 16)
+
+
+def test_extend_and_export(tmp_path: Path) -> None:
+    folder, out = str(tmp_path / "run"), str(tmp_path / "checkpoint")
+    evoduet(*COMMON, "-T", "2", "-N", "1", "--out", folder)
+    longer = json.loads(evoduet("resume", folder, "--iterations", "3", "--json"))
+    assert (longer["T"], longer["done"]) == (3, 3)
+    evoduet("replay", folder)
+    written = json.loads(
+        evoduet("export", folder, "--format", "openevolve", "--out", out, "--json")
+    )
+    assert len(list((tmp_path / "checkpoint" / "programs").iterdir())) == written["programs"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("run", "--task", "cp26"), "model"),
+        (("run", "--task", "cp26", "--model", "m", "--preset", "N3"), "unknown preset 'N3'"),
+        (("run", "--task", "cp26", "--model", "m", "--option", "roundz=1"), "roundz: unknown key"),
+        (("run", "--task", "cp26", "--model", "m", "--option", "rounds"), "write it as KEY=VALUE"),
+        (("run", "--task", "cp26", "--model", "m", "--option", "R=1", "-R", "2"), "option of its"),
+        (("run", "--task", "cp26", "--command", "nothing-there-at-all"), "no such program"),
+        (("resume", "/nowhere", "-T", "5"), "no run there"),
+        (("export", "/nowhere", "--out", "x"), "no run there"),
+        (("export", "/nowhere", "--out", "x", "--format", "shinka"), "--format shinka: use"),
+    ],
+)
+def test_usage_errors(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str
+) -> None:
+    assert message in refused(capsys, *words)
