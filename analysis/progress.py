@@ -85,7 +85,7 @@ class ProgressFold:
         curves = {
             axis: Curve.of([cost for cost in costs if cost is not None], values)
             for axis, costs in totals.items()
-            if None not in costs
+            if None not in costs and (axis == "iterations" or not run.recorded)
         }
         return Progress(run, measure, curves)
 

@@ -69,6 +69,8 @@ class Run:
     cost_usd: float | None
     unpriced_calls: int
     x0: Mapping[str, Any]
+    recorded: bool = False
+    """Imported from a record of others, which tells neither usage nor candidates."""
 
     @property
     def complete(self) -> bool:
@@ -127,6 +129,8 @@ _MARKS = frozenset(("journal.jsonl", "summary.json"))
 
 
 def _why_no_ndg(run: Run) -> str:
+    if run.recorded:
+        return "its reporting metric does not follow from what was recorded, so it has no NDG"
     if run.variant != "official":
         return f"variant {run.variant} is not comparable and has no NDG"
     return "its reporting metric is held out and was not evaluated, so it has no NDG"
@@ -144,7 +148,7 @@ def read_run(folder: Path) -> Run:
             folder=folder,
             run_id=str(summary["run_id"]),
             task=task,
-            configuration=_configuration(summary, manifest),
+            configuration=configuration_of(summary, manifest),
             seed=config.get("seed"),
             variant=config.get("variant") or "official",
             status=str(summary["status"]),
@@ -157,6 +161,7 @@ def read_run(folder: Path) -> Run:
             cost_usd=summary["cost_usd"],
             unpriced_calls=int(summary["unpriced_calls"]),
             x0=summary["x0"],
+            recorded=bool(manifest.get("recorded")),
         )
     except KeyError as missing:
         raise DataProblem(f"{folder / 'summary.json'}: no {missing}") from None
@@ -202,7 +207,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _configuration(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Configuration:
+def configuration_of(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Configuration:
+    """What a run is compared as, from its summary and its manifest."""
     config = manifest.get("config", {})
     method = str(summary.get("method") or config["method"])
     return Configuration(

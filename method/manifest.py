@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmark.catalogue import find_task
 from benchmark.evaluation import choose_variant
-from method.config import RunConfig, checked
+from method.config import ConfigProblem, RunConfig, checked
 from method.journal import Blobs, Event, JournalError, read_journal
 from method.naming import RETRIEVERS, SCAFFOLDS
 from method.plugins import load_plugin
@@ -108,6 +108,11 @@ def manifest_config(folder: Path, *, replaying: bool = False) -> RunConfig:
     installation has not what the run needs.
     """
     manifest = manifest_of(read_journal(folder))
+    if manifest.get("recorded"):
+        raise ConfigProblem(
+            f"{folder}: imported from a record, which is no journal of ours: it can be read "
+            "(`evoduet trace`, `audit`, `report`, `tables`), not run again"
+        )
     values = dict(manifest["config"])
     if replaying and manifest.get("proposes") and values["command"] is None:
         values["command"] = ("-",)  # its name is then a name and no more

@@ -12,7 +12,7 @@ from typing import Any
 from benchmark.catalogue import find_task
 from benchmark.ndg import ndg
 from benchmark.task import Task
-from method.journal import Blobs, Event, read_journal
+from method.journal import Blobs, Event, JournalError, read_journal
 from method.manifest import iterations_of, manifest_of, status_of
 from method.trace import search_usage, usage_by_purpose
 
@@ -35,7 +35,7 @@ def summarise(folder: Path) -> dict[str, Any]:
         "run": str(folder),
         "out": str(folder),
         "task": task.id,
-        "method": config["method"],
+        "method": config["method"] + (" (recorded)" if manifest.get("recorded") else ""),
         "model": manifest["model"],
         "status": status_of(events),
         "T": iterations_of(events),
@@ -56,10 +56,17 @@ def summarise(folder: Path) -> dict[str, Any]:
     }
 
 
+def is_recorded(folder: Path) -> bool:
+    """Whether a run was imported from a record of others. Raises ``JournalError``."""
+    return bool(manifest_of(read_journal(folder)).get("recorded"))
+
+
 def best_program(folder: Path) -> tuple[str, Mapping[str, Any]]:
-    """Source of the best program so far, and its summary."""
+    """Source of the best program so far, and its summary. Raises ``JournalError``."""
     summary = summarise(folder)
     events = read_journal(folder)
+    if manifest_of(events).get("recorded"):
+        raise JournalError(f"{folder}: imported from a record, which does not hold its programs")
     t, blobs = summary["best"]["t"], Blobs(folder)
     if t == 0:
         return blobs.get(manifest_of(events)["x0"]), summary

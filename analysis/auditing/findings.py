@@ -28,6 +28,8 @@ FLAGS = (
     NETWORK_USE, DOCUMENTS_UNUSED,
 )  # fmt: skip
 """All flags, in the order of reports."""
+_RESTS_ON = {CROSS_DOMAIN: METHOD_TRANSFER}
+"""Flags that can be raised only where another one is."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,8 @@ class Audit:
 
     def undecided(self, flag: str) -> bool:
         """Whether the run might have the flag although none was raised."""
-        return any(flag in row.concerns for row in self.undecidable)
+        needed = {flag, _RESTS_ON.get(flag, flag)}
+        return any(not needed.isdisjoint(row.concerns) for row in self.undecidable)
 
 
 def _tuple(values: list[str] | None) -> tuple[str, ...] | None:

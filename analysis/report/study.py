@@ -20,7 +20,7 @@ from analysis.report.details import Chunks, Programs, cut, detail, lineage
 from analysis.report.packing import block
 from analysis.report.rows import Gains, Totals, held_out, read_rows
 from analysis.rows import DataProblem
-from analysis.runs import DONE, Configuration, _configuration
+from analysis.runs import DONE, Configuration, configuration_of
 from analysis.traces import Trace, open_trace
 
 SCHEMA = "evoduet.report/1"
@@ -120,7 +120,7 @@ def _order(trace: Trace) -> tuple[Any, ...]:
 def configuration(trace: Trace) -> Configuration:
     """What is compared. Raises :class:`DataProblem` for a run that does not tell its method."""
     try:
-        return _configuration(trace.summary, trace.manifest)
+        return configuration_of(trace.summary, trace.manifest)
     except KeyError as missing:
         raise DataProblem(
             f"{trace.folder}: neither summary.json nor the journal tells its {missing}"

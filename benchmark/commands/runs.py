@@ -105,10 +105,11 @@ def trace(folder: RunArgument, as_json: JsonOption = False) -> None:
 
     Example: `evoduet trace results/runs/cp26-evoduet-42`
     """
+    from method.summary import is_recorded
     from method.trace import check_trace, read_trace, write_trace
 
     records = read_trace(folder)
-    check_trace(records)
+    check_trace(records, recorded=is_recorded(folder))
     write_trace(folder)
     if as_json:
         for record in records:

@@ -17,7 +17,7 @@ from analysis.recorded.run import LABEL
 from analysis.runs import read_run, read_study
 from analysis.traces import Trace, open_trace
 from benchmark.catalogue import find_task
-from benchmark.cli import app
+from benchmark.cli import app, main
 from benchmark.commands.options import UsageProblem
 from method.runs import summarise
 from method.trace import read_trace
@@ -362,3 +362,22 @@ def test_importing_again_gives_the_same_bytes(tmp_path: Path) -> None:
         )  # fmt: skip
     assert contents[0] == contents[1]
     assert contents[0]
+
+
+def test_commands_on_an_imported_run(swap: Trace, capsys: pytest.CaptureFixture[str]) -> None:
+    """It can be read; what needs a journal of ours says why not, in a line."""
+    for command in ("trace", "audit"):
+        main_ok([command, str(swap.folder)])
+    main_ok(["runs", str(swap.folder.parent), "--json"])
+    assert '"evoduet (recorded)"' in capsys.readouterr().out.replace("openevolve-native+", "")
+    for command in ("best", "replay", "resume"):
+        with pytest.raises(SystemExit) as left:
+            main([command, str(swap.folder)])
+        assert left.value.code == 2
+        assert "imported from a record" in capsys.readouterr().err
+
+
+def main_ok(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code in (0, None)

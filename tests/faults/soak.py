@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -179,7 +179,7 @@ class Soak:
                 return driver.wait(self._draw.expovariate(1 / PAUSE_S))
             except subprocess.TimeoutExpired:
                 pass
-            below = list(tree.descendants(driver.pid))
+            below = {pid: _started(pid) for pid in tree.descendants(driver.pid)}
             if self._draw.random() < DRIVERS:
                 driver.kill()
                 self.counts["drivers_killed"] += 1
@@ -188,27 +188,29 @@ class Soak:
                 return code
             if below:
                 try:
-                    os.kill(self._draw.choice(below), signal.SIGKILL)
+                    os.kill(self._draw.choice(list(below)), signal.SIGKILL)
                     self.counts["workers_killed"] += 1
                 except ProcessLookupError:
                     pass
 
 
-def _left(pids: Iterable[int], patience_s: float = 20.0) -> int:
-    """How many of these processes outlive their driver."""
+def _left(processes: Mapping[int, str], patience_s: float = 20.0) -> int:
+    """How many of these processes outlive their driver; another one may get a number again."""
     deadline = time.monotonic() + patience_s
     while True:
-        alive = [pid for pid in pids if _alive(pid)]
+        alive = [pid for pid, started in processes.items() if started and _started(pid) == started]
         if not alive or time.monotonic() > deadline:
             return len(alive)
         time.sleep(0.05)
 
 
-def _alive(pid: int) -> bool:
+def _started(pid: int) -> str:
+    """When a process began, as the kernel counts; empty for one that is gone or a zombie."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return False
+        return ""
+    return "" if fields[0] == "Z" else fields[19]
 
 
 def account(run: Path, iterations: int) -> dict[str, Any]:

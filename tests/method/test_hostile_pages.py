@@ -108,28 +108,32 @@ def check_prompt(purpose: str, prompt: str, records: list[dict[str, Any]], t: in
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", prompt)
     assert len(prompt) < 700_000
     if purpose in ("gate", "query", "scoring"):
-        database = prompt[prompt.index("[Search Database: Previous Queries") :]
-        opened = len(re.findall(r"^\[\[Search Document: doc_\d{6}\]\]$", database, re.M))
-        closed = len(re.findall(r"^\[\[/Search Document\]\]$", database, re.M))
-        assert closed == opened
-        experiences = len(re.findall(r"^\[Search Experience \d+\] iteration", database, re.M))
-        assert experiences == min(10, t - 1)
-    if purpose in ("query", "scoring"):
-        tail = (
-            prompt[prompt.rindex("\n[Retrieved Web Documents]\n") :]
-            if ("\n[Retrieved Web Documents]\n" in prompt)
-            else ""
-        )
-        opened = re.findall(r"^\[\[Observed Document: (evidence_\d+)\]\]$", tail, re.M)
-        assert len(opened) == len(set(opened))
-        closed = re.findall(r"^\[\[/Observed Document\]\]$", tail, re.M)
-        assert len(closed) == len(opened)
-        assert len(re.findall(r"^doc_id: evidence_\d+$", tail, re.M)) >= len(opened)
+        check_database(prompt[prompt.index("[Search Database: Previous Queries") :], t)
+    if purpose in ("query", "scoring") and "\n[Retrieved Web Documents]\n" in prompt:
+        check_documents(prompt[prompt.rindex("\n[Retrieved Web Documents]\n") :])
     if purpose == "generation":
-        record = records[t - 1]
-        knowledge = prompt[prompt.rindex("\n# Helpful Knowledge\n\n## Web Document 1\n") :]
-        fences = re.findall(r"^ {0,3}```", knowledge[: knowledge.rindex("\n# Task\n")], re.M)
-        assert fences == []
-        assert len(re.findall(r"^## Web Document \d+$\nTitle: ", knowledge, re.M)) == len(
-            record["documents"]
-        )
+        check_knowledge(prompt, len(records[t - 1]["documents"]))
+
+
+def check_database(text: str, t: int) -> None:
+    """Every iteration left a record; at most ten are shown, and no page adds or ends one."""
+    opened = re.findall(r"^\[\[Search Document: doc_\d{6}\]\]$", text, re.M)
+    closed = re.findall(r"^\[\[/Search Document\]\]$", text, re.M)
+    assert len(closed) == len(opened)
+    experiences = re.findall(r"^\[Search Experience \d+\] iteration", text, re.M)
+    assert len(experiences) == min(10, t - 1)
+
+
+def check_documents(text: str) -> None:
+    opened = re.findall(r"^\[\[Observed Document: (evidence_\d+)\]\]$", text, re.M)
+    closed = re.findall(r"^\[\[/Observed Document\]\]$", text, re.M)
+    assert len(opened) == len(set(opened)) == len(closed)
+    assert len(re.findall(r"^doc_id: evidence_\d+$", text, re.M)) >= len(opened)
+
+
+def check_knowledge(prompt: str, count: int) -> None:
+    """The documents given, in order, without a fence that could swallow the task."""
+    knowledge = prompt[prompt.rindex("\n# Helpful Knowledge\n\n## Web Document 1\n") :]
+    documents = knowledge[: knowledge.rindex("\n# Task\n")]
+    assert not re.search(r"^ {0,3}```", documents, re.M)
+    assert len(re.findall(r"^## Web Document \d+$\nTitle: ", documents, re.M)) == count

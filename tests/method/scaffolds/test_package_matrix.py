@@ -74,11 +74,11 @@ class _Halting(Strategist):
 )
 def test_a_strategy_that_turns_bad_does_not_spoil_a_run(tmp_path: Path, act: str, why: str) -> None:
     folder = tmp_path / "run"
-    options = {"window": 1, "guides": "default"}
-    given = config(method="evox+none", iterations=16, candidates=1, scaffold_options=options)
+    options = {"window": 3, "guides": "default"}
+    given = config(method="evox+none", iterations=14, candidates=1, scaffold_options=options)
     given_clients = Clients(_Halting(act), LocalSearch(), LocalEvaluator())
     result = run(given, folder, clients=given_clients)
-    assert (result.status, result.summary["done"]) == ("finished", 16)
+    assert (result.status, result.summary["done"]) == ("finished", 14)
     records = read_trace(folder)
     events = [event for record in records for event in record["scaffold_events"]]
     back = [event for event in events if event["what"] == "rolled_back"]

@@ -73,21 +73,45 @@ def done_iterations(folder: Path) -> int:
         return 0
 
 
-class Losing(RayExecutor):
-    """Calls ``lose`` once, when both nodes are at work and the runs have come some way."""
+def processes_of(node: Any) -> list[int]:
+    """Process ids below a node's own process."""
+    below = {node.all_processes["raylet"][0].process.pid}
+    for entry in sorted(Path("/proc").iterdir(), key=lambda path: path.name.zfill(9)):
+        try:
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+        except (OSError, ValueError):
+            continue
+        if parent in below:
+            below.add(int(entry.name))
+    return sorted(below)
 
-    def __init__(self, out: Path, lose: Callable[[], None]) -> None:
+
+def runs_on(node: Any) -> list[Path]:
+    """Folders of the runs whose journals are being written on a node."""
+    found = []
+    for pid in processes_of(node):
+        try:
+            files = [os.readlink(fd) for fd in Path(f"/proc/{pid}/fd").iterdir()]
+        except OSError:
+            continue
+        found += [Path(file).parent for file in files if file.endswith("journal.jsonl")]
+    return found
+
+
+class Losing(RayExecutor):
+    """Loses ``node`` once a run there has come some way."""
+
+    def __init__(self, node: Any, lose: Callable[[], None]) -> None:
         super().__init__()
-        self.out = out
+        self.node = node
         self.lose = lose
-        self.lost = False
+        self.lost: list[Path] = []
 
     def finished(self, timeout_s: float) -> list[Outcome]:
-        running = list(self._running)
-        begun = [job for job in running if done_iterations(self.out / job) >= 1]
-        if not self.lost and len(begun) == 2:
-            self.lost = True
-            self.lose()
+        if not self.lost:
+            self.lost = [run for run in runs_on(self.node) if done_iterations(run) >= 1]
+            if self.lost:
+                self.lose()
         return super().finished(0.05)
 
 
@@ -100,16 +124,16 @@ def test_a_sweep_that_loses_a_node_ends_like_a_local_one(
     slow = program.read_text().replace("    return", "    time.sleep(.2)\n    return")
     program.write_text(f"import time\n{slow}")
     plan = toy_plan(tmp_path, task, iterations=6, more="seed = [1, 2]")
-    executor = Losing(tmp_path / "ray", lambda: cluster.remove_node(second_node, False))
+    executor = Losing(second_node, lambda: cluster.remove_node(second_node, False))
     _, projection = drive(open_session(plan, tmp_path / "ray"), executor)
     executor.close()
-    assert executor.lost
+    (taken_up,) = executor.lost
     assert ray.is_initialized()  # the connection was not the executor's own
     assert set(states(projection).values()) == {"done"}
     assert sorted(job.attempts for job in projection.plan) == [1, 1, 1, 2]
     lines = (tmp_path / "ray" / "sweep.jsonl").read_text().splitlines()
     (lost,) = (json.loads(line)["data"] for line in lines if '"lost":true' in line)
-    assert lost["state"] == "interrupted"
+    assert (tmp_path / "ray" / lost["job"], lost["state"]) == (taken_up, "interrupted")
     assert 1 <= lost["data"]["done"] < 6, "the run had begun, and was taken up"
 
     local = LocalExecutor(Resources(2, 16_000))
