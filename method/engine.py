@@ -8,9 +8,8 @@ again over a journal gives the same iterations without asking anybody twice.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from method.attempts import (
@@ -22,18 +21,16 @@ from method.attempts import (
     raise_if_unavailable,
     valid_score,
 )
+from method.iteration import Asker, Iteration
 from method.ports import Ports
 from method.protocols import (
-    Completion,
     Draws,
     EvalResult,
     InsertResult,
     Program,
-    Request,
     Retrieval,
     Retriever,
     Scaffold,
-    SearchResponse,
     Selection,
     Settings,
 )
@@ -47,7 +44,6 @@ __all__ = [
     "Engine",
     "EvaluatorUnavailable",
     "InvalidSeed",
-    "Iteration",
     "Stopped",
     "Subject",
 ]
@@ -59,34 +55,6 @@ class InvalidSeed(RuntimeError):
 
 class Stopped(RuntimeError):
     """Somebody asked the run to stop; it can be resumed (exit code 75)."""
-
-
-@dataclass
-class Iteration:
-    """What retrievers see of iteration ``t`` (:class:`~method.protocols.RunContext`)."""
-
-    t: int
-    seed: int
-    settings: Settings
-    ports: Ports
-    scaffold: Scaffold
-    draws: Draws
-    _notes: Counter[str] = field(default_factory=Counter)
-
-    async def sample(self, request: Request) -> list[Completion]:
-        return await self.ports.sample(self.t, request)
-
-    async def search(
-        self, scope: str, query: str, max_results: int, depth: str = "advanced"
-    ) -> SearchResponse:
-        return await self.ports.search(self.t, scope, query, max_results, depth)
-
-    async def retained(self) -> Sequence[Program]:
-        return await self.scaffold.retained()
-
-    def note(self, name: Literal["gate", "round"], data: Mapping[str, Any]) -> None:
-        self._notes[name] += 1
-        self.ports.record(name, (self.t, self._notes[name]), data)
 
 
 @dataclass
@@ -154,6 +122,7 @@ class Engine:
             if counted >= last:
                 break
             self._check_stop()
+            self.ports.budget.check()
             if self.ports.budget.reached and self.ports.holds("iteration_done", (t,)) is None:
                 return "budget"
             attempts = await self._iterate(t, database)
@@ -178,7 +147,7 @@ class Engine:
             raise InvalidSeed(f"the initial program is {result.status}: {result.reason}")
         x0 = self._program(0, self.subject.x0, result, None, (), "", "")
         self.ports.record("seed_evaluated", (), {"id": x0.id, "search_score": x0.search_score})
-        await self.scaffold.start(x0, self.seed, _Asker(self.ports, 0))
+        await self.scaffold.start(x0, self.seed, Asker(self.ports, 0))
         self.best = self._bests[0] = x0
 
     async def _iterate(self, t: int, database: SearchDatabase) -> int:
@@ -208,9 +177,7 @@ class Engine:
         database.conclude(t, _outcome(child, drawn.candidates))
         if self.cache is not None and record is not None:
             self.cache.put(database, database.records[-1])
-        events = await self.scaffold.after_iteration(
-            t, child, drawn.attempts, _Asker(self.ports, t)
-        )
+        events = await self.scaffold.after_iteration(t, child, drawn.attempts, Asker(self.ports, t))
         for number, event in enumerate(events):
             self.ports.record("scaffold_event", (t, number), dict(event))
         self._remember(t, drawn)
@@ -312,18 +279,6 @@ class Engine:
     def _check_stop(self) -> None:
         if self.stop_requested:
             raise Stopped("stopped on request")
-
-
-class _Asker:
-    """The model as a scaffold sees it: calls of iteration ``t``, journalled like all others."""
-
-    def __init__(self, ports: Ports, t: int) -> None:
-        self.name = "journalled"
-        self._ports = ports
-        self._t = t
-
-    async def sample(self, request: Request) -> list[Completion]:
-        return await self._ports.sample(self._t, request)
 
 
 def _outcome(child: Program | None, candidates: Sequence[Candidate]) -> Outcome:

@@ -87,7 +87,16 @@ def _evox(config: RunConfig, task: PromptTask) -> Scaffold:
 
 
 def make_retriever(config: RunConfig, task: Task) -> Retriever:
-    """A fresh retriever. Raises ``OracleError`` when the task has no oracle documents."""
+    """A fresh retriever.
+
+    Raises ``OracleError`` when the task has no oracle documents, and :class:`ConfigProblem` when
+    the package is missing that renders its statistics.
+    """
+    if config.resolved_rules().render == "evox":
+        try:
+            require_package("skydiscover", "0.1.0")
+        except PackageProblem as problem:
+            raise ConfigProblem(f"render: {problem}") from None
     if config.retriever == "none":
         return NoRetriever()
     if config.retriever == "evoduet":

@@ -11,7 +11,6 @@ end the journal is the account: every candidate has exactly one verdict, and the
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import random
@@ -31,11 +30,11 @@ for _path in (HERE.parent, HERE.parent / "method", HERE.parents[1]):
     if str(_path) not in sys.path:
         sys.path.insert(0, str(_path))
 
+from faults.soak_programs import KINDS, Author  # noqa: E402
 from toy_task import DECLARATION, write_toy_task  # noqa: E402
 
 from benchmark.sandbox.inside import tree  # noqa: E402
 from method.journal import Event, JournalError, read_journal  # noqa: E402
-from method.protocols import Completion, Request  # noqa: E402
 
 CANDIDATES = 8
 WALL_S = 2.0
@@ -44,70 +43,20 @@ PAUSE_S = 2.0
 """Mean time between two kills."""
 
 DRIVERS = 0.1
-"""So many of the kills are of the driver, the others of a process below it."""
+"""So many of the kills, and the first, are of the driver, the others of a process below it."""
 
 COUNTED = ("drivers_killed", "workers_killed", "harness_failures", "driver_starts",
-           "processes_left")  # fmt: skip
+           "processes_left", "idle_starters_left")  # fmt: skip
 HARNESS_FAILED = 3
 PATIENCE = 5
 """So many ends in a row without a new verdict mean that the run cannot go on."""
 
-KINDS = {
-    # kind: how often in 100, program, statuses that are right
-    "valid": (52, "def run_code():\n    return [{x}, {y}]\n", "ok"),
-    "threads": (
-        6,
-        "import threading\n\n\ndef run_code():\n"
-        "    made = []\n    workers = [threading.Thread(target=made.append, args=({x},))\n"
-        "               for _ in range(3)]\n"
-        "    [w.start() for w in workers]\n    [w.join() for w in workers]\n    return made\n",
-        "ok",
-    ),
-    "invalid": (12, "def run_code():\n    return [{x}, 7.0]\n", "invalid"),
-    "no_answer": (4, "def run_code():\n    return 'nothing, ' * {n}\n", "invalid"),
-    "crash": (8, "def run_code():\n    return [{x}, 1 / 0]\n", "error"),
-    "syntax": (3, "def run_code(:\n    return [{x}]\n", "error invalid"),
-    "exit": (3, "import os\n\n\ndef run_code():\n    os._exit({n})\n", "error"),
-    "killed": (
-        3,
-        "import os\n\n\ndef run_code():\n    os.kill(os.getpid(), 9)\n    return [{x}]\n",
-        "error",
-    ),
-    "timeout": (4, "def run_code():\n    while True:\n        pass\n    return [{x}]\n", "timeout"),
-    "memory": (
-        5,
-        "def run_code():\n    kept = [bytearray(1 << 24) for _ in range(64)]\n"
-        "    return [{x}, len(kept)]\n",
-        "error timeout",  # of a busy machine: it fills its memory slowly
-    ),
-}
-
-
-class Author:
-    """Writes programs: which one follows from the request alone, so a resumed run sees the same."""
-
-    name = "soak"
-
-    async def sample(self, request: Request) -> list[Completion]:
-        return [self._program(request, slot) for slot in request.slots]
-
-    def _program(self, request: Request, slot: int) -> Completion:
-        asked = f"{slot}:{json.dumps(request.messages)}".encode()
-        draw = random.Random(hashlib.sha256(asked).hexdigest())
-        (kind,) = draw.choices(list(KINDS), [share for share, *_ in KINDS.values()])
-        x, y = (round(draw.random(), 6) for _ in range(2))
-        numbers = {"x": x, "y": y, "n": draw.randint(1, 9)}
-        code = f"# kind: {kind} {draw.getrandbits(48):012x}\n" + KINDS[kind][1].format(**numbers)
-        return Completion(text=f"```python\n{code}```", cost_usd=0.001, cost_source="table")
-
 
 def drive(folder: Path, task: Path, iterations: int) -> None:
     """The process that is killed: start the run, or go on with it."""
-    from benchmark.evaluation import load_evaluator, prepare
     from method.engine import EvaluatorUnavailable
     from method.runs import Clients
 
-    load_evaluator(prepare(str(task)))  # here, before threads ask for it
     clients = Clients(model=Author())
     try:
         _run_or_resume(folder, task, iterations, clients)
@@ -180,11 +129,11 @@ class Soak:
             except subprocess.TimeoutExpired:
                 pass
             below = {pid: _started(pid) for pid in tree.descendants(driver.pid)}
-            if self._draw.random() < DRIVERS:
+            if not self.counts["drivers_killed"] or self._draw.random() < DRIVERS:
                 driver.kill()
                 self.counts["drivers_killed"] += 1
                 code = driver.wait()
-                self.counts["processes_left"] += _left(below)
+                self._count_left(below)
                 return code
             if below:
                 try:
@@ -193,14 +142,22 @@ class Soak:
                 except ProcessLookupError:
                     pass
 
+    def _count_left(self, below: Mapping[int, str]) -> None:
+        """A starter that was about to build a sandbox may wait for ever; it has started nothing."""
+        for pid in _left(below):
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+            waits = b"bwrap" in command and not list(tree.descendants(pid))
+            self.counts["idle_starters_left" if waits else "processes_left"] += 1
+            os.kill(pid, signal.SIGKILL)
 
-def _left(processes: Mapping[int, str], patience_s: float = 20.0) -> int:
-    """How many of these processes outlive their driver; another one may get a number again."""
+
+def _left(processes: Mapping[int, str], patience_s: float = 20.0) -> list[int]:
+    """Those of these processes that outlive their driver; another may get the number of one."""
     deadline = time.monotonic() + patience_s
     while True:
         alive = [pid for pid, started in processes.items() if started and _started(pid) == started]
         if not alive or time.monotonic() > deadline:
-            return len(alive)
+            return alive
         time.sleep(0.05)
 
 

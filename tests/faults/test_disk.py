@@ -80,6 +80,7 @@ print(json.dumps([started.returncode, started.stderr, status, resumed.returncode
 """
 
 
+@pytest.mark.slow
 def test_the_command_says_which_disk_and_how_to_go_on(tmp_path: Path) -> None:
     code, said, status, resumed, done, verified = json.loads(
         run_with_mounts(FULL_COMMAND, tmp_path).stdout
@@ -116,6 +117,7 @@ print(json.dumps([told, looked]))
 """
 
 
+@pytest.mark.slow
 def test_a_read_only_folder_of_runs_can_be_read(tmp_path: Path) -> None:
     told, looked = json.loads(run_with_mounts(READ_ONLY_RUN, tmp_path).stdout)
     assert looked == [0, 0, 0, 0, 0]
@@ -159,6 +161,7 @@ print(json.dumps([[a.returncode, a.stdout, a.stderr]
 """
 
 
+@pytest.mark.slow
 def test_data_on_a_read_only_or_full_disk(shared: Path, tmp_path: Path) -> None:
     *answers, left = json.loads(run_with_mounts(DATA, tmp_path, shared / "data").stdout)
     scored, missing, fetched, from_mirror, full, refetched = answers

@@ -19,7 +19,9 @@ def test_two_hundred_evaluations_while_workers_and_driver_are_killed(tmp_path: P
     assert figures["evaluations"] >= 201
     assert (figures["lost"], figures["duplicated"], figures["wrong"]) == (0, 0, 0)
     assert figures["killed_from_outside"] <= figures["workers_killed"]
-    assert figures["drivers_killed"] == figures["driver_starts"] - 1
+    assert figures["drivers_killed"] >= 1
+    ends = figures["drivers_killed"] + figures["harness_failures"]
+    assert figures["driver_starts"] == 1 + ends
     assert figures["processes_left"] == 0
     assert figures["replay_identical"]
     assert {"ok", "invalid", "error", "timeout"} <= figures["verdicts"].keys()

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from sandboxes import BACKENDS
 from toy_task import write_toy_task
 
 from benchmark import Evaluation, evaluate
+from benchmark.evaluation import load_evaluator, prepare
 from benchmark.harness import Harness
 from benchmark.sandbox.inside import tree
 from benchmark.sandbox.jail import SandboxBroken
@@ -145,6 +147,21 @@ def test_a_killed_suite_leaves_nothing_and_can_be_run_again(tmp_path: Path) -> N
     command[command.index("--programs") : command.index("--out")] = []
     assert subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0
     assert len(json.loads(out.read_text())["results"]) == 1
+
+
+def test_threads_that_ask_for_one_evaluator_at_once(tmp_path: Path) -> None:
+    """None of them sees a module that another has half loaded, nor one that did not load."""
+    folder = write_toy_task(tmp_path)
+    evaluator = folder / "evaluator.py"
+    text = evaluator.read_text()
+    setup = prepare(str(folder))
+    evaluator.write_text("raise OSError('the disk is away')\n")
+    with pytest.raises(OSError, match="the disk is away"):
+        load_evaluator(setup)
+    evaluator.write_text(f"import time\n\ntime.sleep(0.3)\n{text}")
+    with ThreadPoolExecutor(8) as threads:
+        found = [threads.submit(load_evaluator, setup) for _ in range(8)]
+        assert {type(one.result()).__name__ for one in found} == {"VectorSum"}
 
 
 def _alive(pid: int) -> bool:

@@ -141,7 +141,7 @@ def test_a_killed_worker_and_a_killed_driver_lose_nothing(tmp_path: Path, slow_t
 
 @pytest.mark.slow
 def test_sigint_interrupts_and_another_call_goes_on(tmp_path: Path, slow_toy: str) -> None:
-    plan = toy_plan(tmp_path, slow_toy, iterations=6)
+    plan = toy_plan(tmp_path, slow_toy, iterations=8)
     out = tmp_path / "out"
     expected = undisturbed(plan, tmp_path / "alone")
     driver = start_driver(plan, out)

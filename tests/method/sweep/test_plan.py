@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from shared_data import REPOSITORY
 from sweep_cases import toy, write_plan
 
 from method.sweep.lines import line_of
@@ -209,3 +211,14 @@ program = ["initial", "{programs}/[ab].py", "{programs}"]
 def test_the_name_is_that_of_the_file(tmp_path: Path) -> None:
     assert read_plan(write_plan(tmp_path, HEAD, "my plan.toml")).name == "my-plan"
     assert read_plan(write_plan(tmp_path, 'name = "gates"\n' + HEAD)).name == "gates"
+
+
+def test_the_plan_of_the_page_is_one(tmp_path: Path) -> None:
+    page = (REPOSITORY / "docs" / "scaling.md").read_text()
+    first, second = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    session = opened(tmp_path, first)
+    assert len(session.cells) == 11 * 3 * 2 * 3
+    assert session.plan.name == "gates"
+    (tmp_path / "a.py").write_text("def run():\n    return 1\n")
+    programs = opened(tmp_path, second.replace("candidates/*.py", f"{tmp_path}/*.py"))
+    assert {cell.axes["program"].rpartition("/")[2] for cell in programs.cells} >= {"a.py"}

@@ -7,6 +7,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -73,28 +74,27 @@ def done_iterations(folder: Path) -> int:
         return 0
 
 
-def processes_of(node: Any) -> list[int]:
-    """Process ids below a node's own process."""
-    below = {node.all_processes["raylet"][0].process.pid}
-    for entry in sorted(Path("/proc").iterdir(), key=lambda path: path.name.zfill(9)):
-        try:
-            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-        except (OSError, ValueError):
-            continue
-        if parent in below:
-            below.add(int(entry.name))
-    return sorted(below)
+def processes_of(node: Any) -> set[int]:
+    """Process ids of a node's own process and of all below it."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                status = (entry / "stat").read_text().rpartition(")")[2].split()
+                parents[int(entry.name)] = int(status[1])
+    found = {node.all_processes["raylet"][0].process.pid}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
 
 
 def runs_on(node: Any) -> list[Path]:
     """Folders of the runs whose journals are being written on a node."""
     found = []
     for pid in processes_of(node):
-        try:
+        with suppress(OSError):
             files = [os.readlink(fd) for fd in Path(f"/proc/{pid}/fd").iterdir()]
-        except OSError:
-            continue
-        found += [Path(file).parent for file in files if file.endswith("journal.jsonl")]
+            found += [Path(file).parent for file in files if file.endswith("journal.jsonl")]
     return found
 
 
