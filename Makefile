@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test bench lint figures clean
+.PHONY: demo test bench soak lint figures clean
 
 demo: .venv/installed
 	$(BIN)/evoduet suite --initial --select cheap --workers 2 --out results/suite/demo.json
@@ -17,6 +17,9 @@ test: .venv/developing
 
 bench: .venv/developing
 	$(BIN)/pytest tests/speed --benchmark-enable --benchmark-only -p no:xdist -s -q
+
+soak: .venv/developing
+	$(BIN)/python tests/faults/soak.py --evaluations 2000 --out results/soak.json
 
 lint: .venv/developing
 	$(BIN)/ruff check .

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from analysis.behaviour.iterations import Facts, RunFacts
+from analysis.behaviour.facts import Facts
+from analysis.behaviour.iterations import RunFacts
 from analysis.progress import Progress, ProgressFold
 from analysis.rows import DataProblem
 from analysis.run_curves import Curves
@@ -44,8 +45,8 @@ def read_traces(study: Study) -> Reading:
         try:
             _read(folder, run, progress, facts, notes)
         except DataProblem as problem:
-            if run is not None:  # the study tells of the others
-                notes.append(f"no curves and no behaviour: {problem}")
+            told = f"left out: {problem}" in study.notes
+            notes += [] if told else [f"no curves and no behaviour: {problem}"]
     order = {id(run): place for place, run in enumerate(study.runs)}
     progress.sort(key=lambda found: order[id(found.run)])
     facts.sort(key=lambda found: found.key)

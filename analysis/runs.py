@@ -1,7 +1,8 @@
 """Own runs: what a study of many run folders holds, one row a run.
 
-Read are the manifest (first event of the journal), `summary.json` and the trace. A run that is not
-finished, or that cannot be read, is named in the notes and left out of what it cannot serve.
+Read are the manifest and `summary.json`. A run that is not finished, or that cannot be read, is
+named in the notes and left out of what it cannot serve. Only the run's best scores are asked for:
+what else a summary does not tell is unknown, or follows from the task.
 """
 
 from __future__ import annotations
@@ -9,17 +10,37 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from analysis.manifest import read_manifest
 from analysis.ordering import model_key
 from analysis.rows import DataProblem
 from benchmark.catalogue import UnknownTask, find_task
+from benchmark.ndg import ndg
 from benchmark.task import Task
 
-DONE = ("finished", "budget")
-"""States in which a run has had its whole budget."""
+DONE = ("finished", "budget", "done", "completed")
+"""States in which a run has had its whole budget; the last two are words of others."""
+UNDER_WAY = ("running", "interrupted", "paused")
+"""States from which a run may go on."""
+
+
+def status_of(summary: Mapping[str, Any]) -> str:
+    """State of a run; one that does not tell is finished when it did all its iterations."""
+    status = summary.get("status")
+    if status is not None:
+        return str(status)
+    if not summary:
+        return "running"
+    done, total = summary.get("done"), summary.get("T")
+    return "running" if done is not None and total is not None and done < total else "finished"
+
+
+def is_over(status: str) -> bool:
+    """Whether a run in this state never goes on: slots without a record then stay without."""
+    return status.partition(":")[0] not in UNDER_WAY
 
 
 @dataclass(frozen=True)
@@ -71,6 +92,8 @@ class Run:
     x0: Mapping[str, Any]
     recorded: bool = False
     """Imported from a record of others, which tells neither usage nor candidates."""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    """Configuration in the manifest."""
 
     @property
     def complete(self) -> bool:
@@ -80,7 +103,9 @@ class Run:
     @property
     def held_out(self) -> bool:
         """Whether the reporting metric is known only where it was asked for."""
-        return self.x0.get("objective") is None
+        if "objective" in self.x0:
+            return self.x0["objective"] is None
+        return self.task.declared.held_out
 
 
 @dataclass(frozen=True)
@@ -98,7 +123,9 @@ def read_study(folder: Path) -> Study:
         raise DataProblem(f"{folder}: no folder of runs")
     places = sorted(run_folders(folder))
     if not places:
-        raise DataProblem(f"{folder}: no runs there (no journal.jsonl or summary.json below it)")
+        raise DataProblem(
+            f"{folder}: no runs there (no journal.jsonl, trace.jsonl or summary.json below it)"
+        )
     runs, notes = [], []
     for place in places:
         name = place.relative_to(folder).as_posix()
@@ -125,7 +152,7 @@ def run_folders(folder: Path) -> Iterator[Path]:
             yield Path(place)
 
 
-_MARKS = frozenset(("journal.jsonl", "summary.json"))
+_MARKS = frozenset(("journal.jsonl", "trace.jsonl", "summary.json"))
 
 
 def _why_no_ndg(run: Run) -> str:
@@ -139,29 +166,34 @@ def _why_no_ndg(run: Run) -> str:
 def read_run(folder: Path) -> Run:
     """One run. Raises :class:`DataProblem` saying what is missing and what to do."""
     summary = _summary(folder)
-    manifest = read_manifest(folder)
+    manifest = read_manifest(folder, summary)
     config = manifest.get("config", {})
     try:
-        task = find_task(summary.get("task") or config["task"])
-        best = summary["best"]
+        task = find_task(task_id_of(summary, config))
+        best, status = summary["best"], status_of(summary)
+        variant = config.get("variant") or "official"
+        objective = _reporting(best, task)
+        gain, raw = _gains(summary, task, objective if variant == "official" else None)
+        iterations = summary.get("T", config.get("iterations"))
         return Run(
             folder=folder,
-            run_id=str(summary["run_id"]),
+            run_id=str(summary.get("run_id") or manifest.get("run_id") or folder.name),
             task=task,
             configuration=configuration_of(summary, manifest),
             seed=config.get("seed"),
-            variant=config.get("variant") or "official",
-            status=str(summary["status"]),
-            iterations=int(summary["T"]),
-            done=int(summary["done"]),
+            variant=variant,
+            status=status,
+            iterations=int(summary["done"] if iterations is None else iterations),
+            done=int(summary.get("done", iterations) or 0),
             search_score=best["search_score"],
-            objective=best.get("reporting", best["objective"]),
-            ndg=best.get("ndg"),
-            ndg_raw=best.get("ndg_raw"),
-            cost_usd=summary["cost_usd"],
-            unpriced_calls=int(summary["unpriced_calls"]),
-            x0=summary["x0"],
+            objective=objective,
+            ndg=gain,
+            ndg_raw=raw,
+            cost_usd=summary.get("cost_usd"),
+            unpriced_calls=int(summary.get("unpriced_calls") or 0),
+            x0=summary.get("x0") or {},
             recorded=bool(manifest.get("recorded")),
+            config=config,
         )
     except KeyError as missing:
         raise DataProblem(f"{folder / 'summary.json'}: no {missing}") from None
@@ -169,6 +201,29 @@ def read_run(folder: Path) -> Run:
         raise DataProblem(f"{folder / 'summary.json'}: not a summary ({error})") from None
     except UnknownTask as error:
         raise DataProblem(f"{folder}: {error}") from None
+
+
+def task_id_of(summary: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """Task as it was given, `domain/name` or the name. Raises ``KeyError`` when nothing tells."""
+    return str(summary.get("task") or summary.get("task_id") or config["task"])
+
+
+def _reporting(best: Mapping[str, Any], task: Task) -> float | None:
+    """Reporting metric of the best; what the search saw of it where that is the same number."""
+    found: float | None = best.get("reporting")
+    return best.get("objective") if found is None and not task.declared.held_out else found
+
+
+def _gains(
+    summary: Mapping[str, Any], task: Task, objective: float | None
+) -> tuple[float | None, float | None]:
+    """NDG of the best and its value without the floor; computed where the summary has none."""
+    best, anchors = summary["best"], task.declared.anchors
+    told = best.get("ndg", summary.get("ndg"))
+    if objective is None or "ndg" in best:
+        return told, best.get("ndg_raw")
+    found = ndg(objective, anchors.initial.value, anchors.sota.value)
+    return (found.value if told is None else told), found.raw
 
 
 def _summary(folder: Path) -> dict[str, Any]:
@@ -187,32 +242,12 @@ def _summary(folder: Path) -> dict[str, Any]:
     return content
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Configuration and versions of a run: the data of its journal's first event.
-
-    Empty when there is no journal, as for traces from elsewhere. Raises :class:`DataProblem`.
-    """
-    path = folder / "journal.jsonl"
-    if not path.is_file():
-        return {}
-    with path.open(encoding="utf-8", errors="surrogatepass") as file:
-        line = file.readline()
-    try:
-        event = json.loads(line)
-        if event["event"] != "run_started":
-            raise ValueError("it begins with another event")
-        manifest: dict[str, Any] = event["data"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataProblem(f"{path}: does not begin with run_started ({error})") from None
-    return manifest
-
-
 def configuration_of(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Configuration:
     """What a run is compared as, from its summary and its manifest."""
     config = manifest.get("config", {})
     method = str(summary.get("method") or config["method"])
     return Configuration(
-        model=str(summary.get("model") or manifest["model"]),
+        model=str(summary.get("model") or manifest.get("model") or config["model"]),
         n=config.get("candidates"),
         method=method,
         settings=" ".join(_settings(method.rpartition("+")[2], config)) if config else "",

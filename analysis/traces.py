@@ -7,6 +7,7 @@ is not needed, but for runs that have a journal and no `trace.jsonl`.
 * A torn last line is what a growing trace has: it is dropped and `Trace.notes` says so.
 * Anything else that is broken is a :class:`DataProblem` naming file and line, and so is a trace
   without a record.
+* Fields that a record does not have are completed (:mod:`analysis.trace_fields`).
 * A blob that is missing or altered is ``None``: what needs it is not decidable, never zero.
 """
 
@@ -20,32 +21,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from analysis.manifest import read_manifest
 from analysis.rows import DataProblem
-from analysis.runs import DONE, read_manifest
+from analysis.runs import is_over, status_of, task_id_of
+from analysis.trace_documents import Document, document, documents_of
+from analysis.trace_fields import completed
 from benchmark.catalogue import UnknownTask, find_task
 from benchmark.task import Task
 
 SCHEMA = "evoduet.trace/1"
 TRACE, DOCUMENTS = "trace.jsonl", "documents.jsonl"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-
-
-@dataclass(frozen=True)
-class Document:
-    """A document that a search of the run returned, or that was given to the generator.
-
-    Empty text or ``None`` where neither `documents.jsonl` nor the records tell. ``first_t`` is the
-    iteration of the first retrieval, ``query`` the query that found it, ``body_sha256`` the blob.
-    """
-
-    doc_id: str
-    db_id: str | None
-    url: str
-    host: str
-    title: str
-    first_t: int | None
-    query: str | None
-    body_sha256: str | None
 
 
 @dataclass
@@ -73,7 +59,10 @@ class Trace:
     @property
     def task_id(self) -> str:
         """Task as it was given (`domain/name` or the name); empty when nothing tells."""
-        return str(self.summary.get("task") or self.config.get("task") or "")
+        try:
+            return task_id_of(self.summary, self.config)
+        except KeyError:
+            return ""
 
     @cached_property
     def task(self) -> Task:
@@ -91,12 +80,14 @@ class Trace:
     @property
     def retriever(self) -> str:
         """`evoduet`, `joint`, `sequential`, `oracle` or `none`; empty when nothing tells."""
-        return self.method.rpartition("+")[2]
+        name = self.method.rpartition("+")[2]
+        return "evoduet" if name.lower() == "evoduet" else name
 
     @property
     def model(self) -> str:
         """Name of the model; empty when nothing tells."""
-        return str(self.summary.get("model") or self.manifest.get("model") or "")
+        sources = (self.summary, self.manifest, self.config)
+        return next((str(s["model"]) for s in sources if s.get("model")), "")
 
     @property
     def candidates(self) -> int | None:
@@ -106,12 +97,12 @@ class Trace:
     @property
     def iterations(self) -> int | None:
         """T, the iterations that were scheduled."""
-        return _whole(self.summary.get("T", self.config.get("iterations")))
+        return _whole(self.summary.get("T") or self.config.get("iterations"))
 
     @property
     def ended(self) -> bool:
         """Whether the run stopped for good: slots without a record then stay without."""
-        return self.summary.get("status") in DONE
+        return is_over(status_of(self.summary))
 
     @property
     def trace_sha256(self) -> str | None:
@@ -139,7 +130,8 @@ class Trace:
 
     def _records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         if not self.path.is_file():
-            yield from enumerate(_from_journal(self.folder), 1)
+            for place, folded in enumerate(_from_journal(self.folder), 1):
+                yield place, self._checked(place, folded)
             return
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -150,19 +142,23 @@ class Trace:
                 yield number, self._checked(number, record)
 
     def _checked(self, number: int, record: dict[str, Any] | None) -> dict[str, Any]:
-        if record is None or "schema" not in record:
+        if record is None or not record:
             raise self._broken(number, "not a trace record")
-        if record["schema"] != SCHEMA:
+        if record.get("schema", SCHEMA) != SCHEMA:
             raise self._broken(number, f"schema {record['schema']!r}, expected {SCHEMA!r}")
         if type(record.get("t")) is not int or record["t"] < 1:
             raise self._broken(number, f"t is {record.get('t')!r}, expected 1, 2, ...")
-        return record
+        try:
+            return completed(record)
+        except (TypeError, AttributeError, ValueError, KeyError) as error:
+            what = f"iteration {record['t']} cannot be read ({error!r})"
+            raise self._broken(number, what) from None
 
     def _broken(self, line: int, what: str) -> DataProblem:
-        return DataProblem(
-            f"{self.path} line {line}: {what}; write the trace again with "
-            f"`evoduet trace {self.folder}`"
-        )
+        again = ""
+        if (self.folder / "journal.jsonl").is_file():
+            again = f"; write the trace again with `evoduet trace {self.folder}`"
+        return DataProblem(f"{self.path} line {line}: {what}{again}")
 
     def _note(self, what: str) -> None:
         if what not in self.notes:
@@ -171,9 +167,13 @@ class Trace:
     @cached_property
     def documents(self) -> Mapping[str, Document]:
         """Documents by ``doc_id``: from `documents.jsonl` or, where that is absent, the records."""
+        return self.listed_documents or documents_of(self.iter_records())
+
+    @cached_property
+    def listed_documents(self) -> Mapping[str, Document]:
+        """Those of `documents.jsonl`; empty where that is absent."""
         path = self.folder / DOCUMENTS
-        found = self._listed(path) if path.is_file() else documents_of(self.iter_records())
-        return found
+        return self._listed(path) if path.is_file() else {}
 
     def _listed(self, path: Path) -> dict[str, Document]:
         found: dict[str, Document] = {}
@@ -185,7 +185,7 @@ class Trace:
                     break
                 if row is None or not row.get("doc_id"):
                     raise DataProblem(f"{path} line {number}: not a document")
-                found[row["doc_id"]] = _document(row)
+                found[row["doc_id"]] = document(row)
         return found
 
     def blob(self, sha256: str | None) -> str | None:
@@ -232,43 +232,10 @@ def open_trace(folder: Path) -> Trace:
     """The run in a folder. Raises :class:`DataProblem` when there is none or it is damaged."""
     if not (folder / TRACE).is_file() and not (folder / "journal.jsonl").is_file():
         raise DataProblem(f"{folder}: no run there (no {TRACE} and no journal.jsonl)")
-    manifest, summary = read_manifest(folder), _summary(folder)
+    summary = _summary(folder)
+    manifest = read_manifest(folder, summary)
     run_id = summary.get("run_id") or manifest.get("run_id") or folder.name
     return Trace(folder, str(run_id), manifest, summary)
-
-
-def documents_of(records: Iterator[dict[str, Any]]) -> dict[str, Document]:
-    """Documents by ``doc_id`` as the records tell them: what was returned, and what was given."""
-    found: dict[str, Document] = {}
-    for record in records:
-        for round_ in record["rounds"]:
-            texts = {query.get("slot"): query.get("text") for query in round_["queries"]}
-            for search in round_["searches"]:
-                for row in search["results"]:
-                    more = {"first_t": record["t"], "query": texts.get(search["query_slot"])}
-                    found.setdefault(row["doc_id"], _document({**row, **more}))
-        for row in record["documents"]:
-            name = row["doc_id"] or row["db_id"]
-            if name is not None:
-                known = found.get(name)
-                found[name] = _document(
-                    {**row, "doc_id": name, "query": known.query if known else None}
-                )
-    return found
-
-
-def _document(row: Mapping[str, Any]) -> Document:
-    host = row.get("host") or ""
-    return Document(
-        doc_id=str(row["doc_id"]),
-        db_id=row.get("db_id"),
-        url=row.get("url") or "",
-        host=str(host.get("full", "") if isinstance(host, Mapping) else host),
-        title=row.get("title") or "",
-        first_t=row.get("first_retrieved_t", row.get("first_t")),
-        query=row.get("query", row.get("first_query")),
-        body_sha256=row.get("body_sha256"),
-    )
 
 
 def _summary(folder: Path) -> dict[str, Any]:

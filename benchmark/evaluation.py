@@ -9,6 +9,7 @@ import math
 import shutil
 import statistics
 import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -172,14 +173,22 @@ def _evaluator_module(task: Task) -> Any:
     if task.package is not None:
         return importlib.import_module(f"{task.package}.evaluator")
     name = "evoduet_task_" + hashlib.sha256(str(task.folder).encode()).hexdigest()[:16]
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, task.folder / "evaluator.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
+    with _loading:  # threads must not see a module that is half loaded
+        if name not in sys.modules:
+            spec = importlib.util.spec_from_file_location(name, task.folder / "evaluator.py")
+            assert spec is not None
+            assert spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[name] = module
+            try:
+                spec.loader.exec_module(module)
+            except BaseException:
+                del sys.modules[name]
+                raise
+        return sys.modules[name]
+
+
+_loading = threading.Lock()
 
 
 def choose_variant(task: Task, wanted: str | None) -> str:

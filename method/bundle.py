@@ -18,6 +18,7 @@ from typing import Any
 from benchmark import provenance
 from benchmark.catalogue import find_task
 from benchmark.task import SUFFIXES
+from benchmark.verification.store import FOLDER as ARTIFACT_FOLDER
 from method.archive import ArchiveProblem, suffix_of, unpack, write_archive
 from method.documents import read_documents
 from method.journal import FILE_NAME, Blobs, read_journal
@@ -27,7 +28,6 @@ from method.runs import best_program, manifest_config, summarise
 from method.trace import read_trace
 
 FORMAT = "evoduet.bundle/1"
-ARTIFACTS = "artifacts"
 BLOBS = "blobs"
 REDACTED = "redacted"
 
@@ -73,7 +73,10 @@ def bundle(run: Path, out: Path, *, with_pages: bool = False) -> Bundled:
         "environment.json": _json(environment()),
         "requirements.lock": _requirements(),
         **_best(run, summary),
-        **{f"{ARTIFACTS}/{path.name}": path for path in sorted((run / ARTIFACTS).glob("*.json"))},
+        **{
+            f"{ARTIFACT_FOLDER}/{path.name}": path
+            for path in sorted((run / ARTIFACT_FOLDER).glob("*.json"))
+        },
     }
     texts, redactions = _texts(Blobs(run), named, with_pages)
     members |= texts

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import tempfile
 from pathlib import Path
+from threading import Lock
 from typing import Literal
 
 from benchmark.evaluation import Evaluation, evaluate
@@ -13,6 +15,7 @@ from benchmark.evaluator import Setup
 from benchmark.harness import Harness
 from benchmark.provenance import evaluator_digest
 from benchmark.task import SUFFIXES
+from benchmark.verification.store import keep
 from method.protocols import EvalResult
 
 _STATUS: dict[str, Literal["ok", "invalid", "error", "timeout", "unavailable"]] = {
@@ -29,11 +32,23 @@ _STATUS: dict[str, Literal["ok", "invalid", "error", "timeout", "unavailable"]] 
 class HarnessEvaluator:
     """Evaluates programs of one task in the sandbox, in threads of its own."""
 
-    def __init__(self, setup: Setup, harness: Harness, wall_s: float | None = None) -> None:
-        """``wall_s`` replaces the task's limit of one evaluation at stage ``search``."""
+    def __init__(
+        self,
+        setup: Setup,
+        harness: Harness,
+        wall_s: float | None = None,
+        artifacts: Path | None = None,
+    ) -> None:
+        """``wall_s`` replaces the task's limit of one evaluation at stage ``search``.
+
+        Into the folder ``artifacts`` goes what each new best made, under its digest.
+        """
         self._setup = setup
         self._harness = harness
         self._wall_s = wall_s
+        self._artifacts = artifacts
+        self._best = -math.inf
+        self._keeping = Lock()
         options = sorted((name, str(value)) for name, value in setup.options.items())
         identity = f"{evaluator_digest(setup.task)}:{setup.variant}:{options}"
         if wall_s is not None:
@@ -67,7 +82,18 @@ class HarnessEvaluator:
                 wall_s=self._wall_s if stage == "search" else None,
                 harness=self._harness,
             )
+        if stage == "search":
+            self._keep(evaluation)
         return _result(evaluation)
+
+    def _keep(self, evaluation: Evaluation) -> None:
+        artifact, search = evaluation.artifact, evaluation.search
+        if self._artifacts is None or artifact is None or search is None or not evaluation.valid:
+            return
+        with self._keeping:
+            if search > self._best:
+                self._best = search
+                keep(artifact, self._artifacts)
 
 
 def _result(evaluation: Evaluation) -> EvalResult:
@@ -84,4 +110,5 @@ def _result(evaluation: Evaluation) -> EvalResult:
         max_rss=evaluation.peak_mb,
         stdout_tail=evaluation.stdout_tail,
         stderr_tail=evaluation.stderr_tail,
+        artifact_sha256=evaluation.artifact_sha256,
     )

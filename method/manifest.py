@@ -8,8 +8,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from benchmark import provenance
 from benchmark.catalogue import find_task
+from benchmark.data import data_store
 from benchmark.evaluation import choose_variant
+from benchmark.evaluator import Unavailable
+from benchmark.task import Task
 from method.config import ConfigProblem, RunConfig, checked
 from method.journal import Blobs, Event, JournalError, read_journal
 from method.naming import RETRIEVERS, SCAFFOLDS
@@ -69,6 +73,9 @@ def new_manifest(
         "held_out": evaluator.held_out,
         "evaluator_version": evaluator.version,
         "task_version": task.declared.version,
+        "evaluator_digest": provenance.evaluator_digest(task),
+        "data": _data_digests(task, config.variant),
+        "machine": provenance.machine(),
         "isolation": evaluator.isolation,
         "proposes": config.proposer,
         "prompts": prompt_versions(),
@@ -77,9 +84,16 @@ def new_manifest(
     }
 
 
+def _data_digests(task: Task, variant: str | None) -> dict[str, str]:
+    try:
+        return data_store().digests(task, variant or task.declared.variants[0])
+    except Unavailable:
+        return {}
+
+
 def versions(config: RunConfig) -> dict[str, str]:
     """Versions of what takes part in a run, by distribution."""
-    found = {}
+    found = provenance.versions(find_task(config.task).declared.requires)
     for name in ("evoduet", "openevolve", "skydiscover", "litellm", "tavily-python"):
         with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)

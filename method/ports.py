@@ -202,12 +202,13 @@ class Ports:
     async def evaluate(self, t: int, attempt: int, slot: int, code: str) -> tuple[EvalResult, int]:
         """The verdict on one candidate and how often a crash made it run again.
 
-        Evaluated only if no verdict of this evaluator version on this code is in the journal.
+        Evaluated only if no verdict of this evaluator version on this code is in the journal; that
+        the harness broke is no verdict.
         """
         sha256 = hashlib.sha256(code.encode("utf-8", errors="surrogatepass")).hexdigest()
         key = ("evaluation", t, attempt, slot, sha256, self._version)
         event = self._known.get(key)
-        if event is not None:
+        if event is not None and not _broke(event):
             return read_verdict(event.data), int(event.data["reruns"])
         if self._evaluator is None:
             raise Incomplete(f"the journal holds no verdict on {key[1:4]}")
@@ -225,7 +226,7 @@ class Ports:
         """The reporting score of the best after iteration ``t``; never shown to the method."""
         key = (t, program_id, self._version)
         event = self._known.get(("report_evaluation", *key))
-        if event is not None:
+        if event is not None and not _broke(event):
             return read_verdict(event.data)
         result = self._reported(program_id)
         if result is None:
@@ -240,7 +241,9 @@ class Ports:
         """What was reported of a program for another iteration: each is evaluated once."""
         for name, *key in self._known:
             if name == "report_evaluation" and key[1:] == [program_id, self._version]:
-                return read_verdict(self._known[(name, *key)].data)
+                event = self._known[(name, *key)]
+                if not _broke(event):
+                    return read_verdict(event.data)
         return None
 
     # --- memory --------------------------------------------------------------------------------
@@ -284,6 +287,11 @@ class Ports:
             self._failures = self._failures + 1 if answer.error_kind == "transport" else 0
             if self._failures >= OUTAGE_AFTER and self._outage == "pause":
                 raise Paused(f"{OUTAGE_AFTER} calls in a row failed, the last: {answer.error}")
+
+
+def _broke(event: Event) -> bool:
+    """Whether an evaluation failed by no fault of its program: it is made again at resume."""
+    return bool(event.data["result"]["status"] == "unavailable")
 
 
 def _tokens(usage: Usage) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 from benchmark.availability import availability
 from benchmark.evaluation import prepare
 from benchmark.harness import Harness
+from benchmark.verification.store import FOLDER as ARTIFACT_FOLDER
 from method.assembly import Assembled, assemble
 from method.cassette import CassetteMiss
 from method.config import ConfigProblem, RunConfig
@@ -173,13 +174,30 @@ def _drive(
     progress: Progress,
     extended: int | None = None,
 ) -> RunResult:
+    """Start or go on; a disk that cannot be written in mid-run is something to mend, then resume.
+
+    The journal holds what was committed, so nothing is lost.
+    """
+    try:
+        return _driven(config, folder, clients, progress, extended)
+    except OSError as error:
+        journal = folder / FILE_NAME
+        if not journal.is_file() or not journal.stat().st_size:
+            raise
+        reason = error.strerror or str(error)
+        raise Paused(f"{folder}: {reason}; make room there or make it writable") from error
+
+
+def _driven(
+    config: RunConfig, folder: Path, clients: Clients, progress: Progress, extended: int | None
+) -> RunResult:
     before = read_journal(folder) if (folder / FILE_NAME).exists() else []
     with ExitStack() as stack:
         parts = assemble(config, folder)
         parts.connect(clients.model, clients.search, before)
         stack.callback(parts.disconnect)
         _preflight(parts, config, resumed=bool(before))
-        evaluator = clients.evaluator or _harness_evaluator(config, stack)
+        evaluator = clients.evaluator or _harness_evaluator(config, folder, stack)
         journal = stack.enter_context(Journal(folder))
         if not journal.events:
             fresh = new_manifest(config, folder, evaluator, parts.manifest())
@@ -226,7 +244,7 @@ def _preflight(parts: Assembled, config: RunConfig, *, resumed: bool) -> None:
         raise
 
 
-def _harness_evaluator(config: RunConfig, stack: ExitStack) -> EvaluatorPort:
+def _harness_evaluator(config: RunConfig, folder: Path, stack: ExitStack) -> EvaluatorPort:
     setup = prepare(config.task, config.variant, config.options)
     state = availability(setup.task)
     if not state.available:
@@ -234,7 +252,7 @@ def _harness_evaluator(config: RunConfig, stack: ExitStack) -> EvaluatorPort:
     assert config.workers is not None
     harness = Harness(config.isolation, workers=config.workers, prewarm=True)
     wall_s = None if isinstance(config.eval_wall_s, str) else config.eval_wall_s
-    return HarnessEvaluator(setup, stack.enter_context(harness), wall_s)
+    return HarnessEvaluator(setup, stack.enter_context(harness), wall_s, folder / ARTIFACT_FOLDER)
 
 
 async def _run_and_hang_up(engine: Any, parts: Assembled) -> str:

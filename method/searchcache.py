@@ -6,7 +6,10 @@ that a run folded from its journal. So it is written without waiting for the dis
 
 from __future__ import annotations
 
+import errno
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -34,19 +37,42 @@ _TABLES = ("documents", "document_versions", "records", "record_documents")
 class SearchCache:
     """Writer of one run's ``search.db``; use as a context manager.
 
-    Raises ``sqlite3.Error`` when the file cannot be written.
+    Raises ``OSError`` when the file cannot be written. One that a crash or a full disk has torn is
+    begun anew.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
-        self._connection = sqlite3.connect(self.path)
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute("PRAGMA synchronous=OFF")
-        self._connection.executescript(_SCHEMA)
+        with self._writing():
+            try:
+                self._connection = self._opened()
+            except sqlite3.DatabaseError:
+                for suffix in ("", "-wal", "-shm"):
+                    self.path.with_name(FILE_NAME + suffix).unlink(missing_ok=True)
+                self._connection = self._opened()
+
+    def _opened(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=OFF")
+            connection.executescript(_SCHEMA)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """What SQLite says of a disk, as an ``OSError`` that names the file."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise OSError(errno.EIO, str(error), str(self.path)) from error
 
     def rebuild(self, database: SearchDatabase) -> None:
         """Write the whole database anew."""
-        with self._connection:
+        with self._writing(), self._connection:
             for table in _TABLES:
                 self._connection.execute(f"DELETE FROM {table}")
             for record in database.records:
@@ -54,7 +80,7 @@ class SearchCache:
 
     def put(self, database: SearchDatabase, record: Record) -> None:
         """Write a record, new or with its outcome filled in, and the documents it gave."""
-        with self._connection:
+        with self._writing(), self._connection:
             self._put(database, record)
 
     def _put(self, database: SearchDatabase, record: Record) -> None:

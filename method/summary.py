@@ -14,7 +14,7 @@ from benchmark.ndg import ndg
 from benchmark.task import Task
 from method.journal import Blobs, Event, JournalError, read_journal
 from method.manifest import iterations_of, manifest_of, status_of
-from method.trace import search_usage, usage_by_purpose
+from method.trace import model_usage, search_usage
 
 
 def summarise(folder: Path) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def summarise(folder: Path) -> dict[str, Any]:
             "objective": seed["objective"],
             "reporting": _reporting(events, seed, task, manifest)["reporting"],
         },
-        "usage": usage_by_purpose(calls),
+        "usage": model_usage(calls),
         "search_usage": search_usage(searches),
         "cost_usd": math.fsum(cost for cost in costs if cost is not None)
         if any(cost is not None for cost in costs)

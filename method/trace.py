@@ -100,7 +100,7 @@ def read_trace(folder: Path) -> list[dict[str, Any]]:
             "run_best_before": before,
             **known,
             **_reported(known["child"], reports.get(t)),
-            "usage": usage_by_purpose(calls[t]),
+            "usage": model_usage(calls[t]),
             "search_usage": search_usage(searches[t]),
         }
         before = record["run_best_after"]
@@ -168,8 +168,11 @@ def check_trace(records: Iterable[Mapping[str, Any]], *, recorded: bool = False)
             raise TraceProblem(f"iteration {record.get('t')}: {place}: {error.message}")
 
 
-def usage_by_purpose(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
-    """Calls, tokens and cost of model calls; unknown tokens count 0, unknown cost is counted."""
+def model_usage(events: Iterable[Event]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Calls, tokens and cost of model calls, ``by_purpose``.
+
+    Unknown tokens count 0, calls of unknown cost are counted.
+    """
     found: dict[str, dict[str, Any]] = {}
     costs: dict[str, list[float]] = {}
     for event in events:
@@ -184,7 +187,7 @@ def usage_by_purpose(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
             costs.setdefault(purpose, []).append(answer["cost_usd"])
     for purpose, known in costs.items():
         found[purpose]["cost_usd"] = math.fsum(known)  # whatever order the answers arrived in
-    return found
+    return {"by_purpose": found}
 
 
 _USAGE = ("calls", "prompt", "completion", "reasoning", "cached", "cost_usd", "unpriced_calls")

@@ -15,8 +15,8 @@ from benchmark.task import SUFFIXES, Task
 from benchmark.verification.checks import Check, compared
 from benchmark.verification.material import Places
 from benchmark.verification.records import check_score
+from benchmark.verification.store import FOLDER as ARTIFACT_FOLDER
 from benchmark.verification.tasks import check_data, check_declared_data, check_environment
-from method.bundle import ARTIFACTS
 from method.config import RunConfig
 from method.evaluators import HarnessEvaluator
 from method.journal import Event, JournalError
@@ -142,7 +142,9 @@ def _check_best(
         program = Path(name) / f"best{SUFFIXES[task.declared.language]}"
         program.write_text(result["code"], encoding="utf-8", errors="surrogatepass")
         record["program"] = str(program)
-        places = Places(programs=[program], artifacts=sorted((folder / ARTIFACTS).glob("*.json")))
+        places = Places(
+            programs=[program], artifacts=sorted((folder / ARTIFACT_FOLDER).glob("*.json"))
+        )
         yield from check_score(record, task, places, harness, rounding)
 
 

@@ -282,7 +282,7 @@ def _records(run_id: str, slots: Sequence[Made | None], x0: float) -> tuple[list
             "context_ids": [], "label": "", "run_best_before": before, "run_best_after": best,
             "new_best": best > before, "population_analysis": None, "n_planned": 1,
             "prompt_sha256": sha256(f"{run_id} {t}"), "report": None,
-            "usage": {"generation": usage},
+            "usage": {"by_purpose": {"generation": usage}},
             "search_usage": {"requests": 0, "credits": None, "cost_usd": None},
             "scaffold_events": [], "flags": [], "prompt_version": None, **made,
         })  # fmt: skip

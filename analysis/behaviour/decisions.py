@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.behaviour.iterations import LOWER, Iteration, RunFacts
+from analysis.behaviour.iterations import LOWER, UNKNOWN, Iteration, RunFacts
 from analysis.output import CsvFile, Value
 from analysis.statistics.proportions import bounds, share
 
@@ -48,11 +48,14 @@ class Tally:
 def group_of(iteration: Iteration) -> str | None:
     """Group of an iteration.
 
-    ``None`` when its decision is missing, nobody decided, or its parent is not on record.
+    ``None`` when its decision is missing, nobody decided, or what it needs of the parent's score is
+    not on record.
     """
-    if iteration.parent is None:
+    if iteration.child is not None and iteration.outcome == UNKNOWN:
         return None
     if iteration.executed == "retrieve":
+        if iteration.parent is None and iteration.predictions and not iteration.said_promising:
+            return None
         return PROMISING if iteration.promising else OTHER
     return iteration.executed if iteration.executed in GROUPS else None
 

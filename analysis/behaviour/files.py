@@ -16,7 +16,7 @@ from analysis.behaviour import (
     provenance,
     queries,
 )
-from analysis.behaviour.iterations import RunFacts
+from analysis.behaviour.iterations import OUTCOMES, RunFacts
 from analysis.output import CsvFile
 from analysis.summaries import Section
 
@@ -113,4 +113,25 @@ def notes_of(runs: Sequence[RunFacts]) -> list[str]:
         found.append(
             f"{recorded} imported runs are in no rate: they were selected for their stories"
         )
-    return found
+    return found + [note for run in runs if run.decides for note in _gaps(run)]
+
+
+def _gaps(run: RunFacts) -> list[str]:
+    """What the records of a run do not tell, and which counts lack it."""
+    counted = [i for i in run.iterations if outcomes.in_figure(i)]
+    gaps = {
+        "the parent's score, so they are not in Figure 8(b)": sum(
+            i.executed is not None and decisions.group_of(i) is None for i in run.iterations
+        ),
+        "what stood in the prompt, so they are not in Figure 16": sum(
+            i.exposed is None for i in counted
+        ),
+        "how they ended, so they are not in Figure 16": sum(
+            i.exposed is not None and i.outcome not in OUTCOMES for i in counted
+        ),
+    }
+    return [
+        f"{run.run_id}: {count} iterations do not tell {what}"
+        for what, count in gaps.items()
+        if count
+    ]

@@ -4,7 +4,8 @@ The first 100 iterations count, but for those that an external error spoilt. Doc
 read back from the prompt. An evaluation failed when the iteration has no child and a candidate of
 its last attempt reached the evaluator; without a child and without such a candidate there was no
 program. Retries hide failures, so the share of first attempts without a valid candidate stands
-beside.
+beside. An iteration whose record tells neither what stood in the prompt nor how it ended is left
+out.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from analysis.behaviour.dynamics import HORIZON
-from analysis.behaviour.iterations import EVALUATION_FAILED, IMPROVED, OUTCOMES, RunFacts
+from analysis.behaviour.iterations import EVALUATION_FAILED, IMPROVED, OUTCOMES, Iteration, RunFacts
 from analysis.ordering import model_key
 from analysis.output import CsvFile, Value
 from analysis.statistics.proportions import bounds, share
@@ -28,6 +29,7 @@ class Outcomes:
     """Iterations by outcome, and how their first attempts ended."""
 
     by_outcome: Counter[str] = field(default_factory=Counter)
+    first_attempts: int = 0
     failed_first: int = 0
     failed_first_evaluation: int = 0
 
@@ -45,13 +47,22 @@ def outcomes(chosen: Sequence[RunFacts]) -> dict[tuple[Setting, bool], Outcomes]
     found = {(setting, docs): Outcomes() for setting in settings for docs in (True, False)}
     for run in chosen:
         for iteration in run.iterations:
-            if iteration.t > HORIZON or iteration.excluded:
+            if not in_figure(iteration) or iteration.exposed is None:
+                continue
+            if iteration.outcome not in OUTCOMES:
                 continue
             mine = found[(run.model, run.n), iteration.exposed]
             mine.by_outcome[iteration.outcome] += 1
-            mine.failed_first += iteration.failed_first
-            mine.failed_first_evaluation += iteration.failed_first_evaluation
+            if iteration.failed_first is not None:
+                mine.first_attempts += 1
+                mine.failed_first += iteration.failed_first
+                mine.failed_first_evaluation += iteration.failed_first_evaluation
     return found
+
+
+def in_figure(iteration: Iteration) -> bool:
+    """Whether an iteration is one of the first 100 that no external error spoilt."""
+    return iteration.t <= HORIZON and not iteration.excluded
 
 
 def files(chosen: Sequence[RunFacts]) -> list[CsvFile]:
@@ -62,13 +73,13 @@ def files(chosen: Sequence[RunFacts]) -> list[CsvFile]:
     for ((model, n), docs), mine in found.items():
         where = (model, n, "yes" if docs else "no")
         counts += [(*where, outcome, mine.by_outcome[outcome]) for outcome in OUTCOMES]
-        for name, k in (
-            (EVALUATION_FAILED, mine.by_outcome[EVALUATION_FAILED]),
-            ("first_attempt_failed", mine.failed_first),
-            ("first_attempt_evaluation_failed", mine.failed_first_evaluation),
-            (IMPROVED, mine.by_outcome[IMPROVED]),
+        for name, k, n_known in (
+            (EVALUATION_FAILED, mine.by_outcome[EVALUATION_FAILED], mine.n),
+            ("first_attempt_failed", mine.failed_first, mine.first_attempts),
+            ("first_attempt_evaluation_failed", mine.failed_first_evaluation, mine.first_attempts),
+            (IMPROVED, mine.by_outcome[IMPROVED], mine.n),
         ):
-            rates.append((*where, name, k, mine.n, share(k, mine.n), *bounds(k, mine.n)))
+            rates.append((*where, name, k, n_known, share(k, n_known), *bounds(k, n_known)))
     return [
         CsvFile("fig16", ("model", "N", "docs", "outcome", "count"), counts),
         CsvFile("fig16_rates", ("model", "N", "docs", "rate", "k", "n", "share", "lo", "hi"),

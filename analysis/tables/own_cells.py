@@ -10,7 +10,7 @@ from typing import Any
 from analysis.ordering import domain_key, model_key
 from analysis.output import Value
 from analysis.run_statistics import comparable
-from analysis.runs import Run, Study, read_manifest
+from analysis.runs import Run, Study
 from analysis.tables.render import Cell, rounded
 from benchmark.catalogue import catalogue
 from benchmark.task import Task
@@ -87,7 +87,7 @@ def choices(study: Study) -> list[Choice]:
 
 
 def _choice(run: Run) -> Choice:
-    config = read_manifest(run.folder).get("config", {})
+    config = run.config
     scaffold, _, retriever = run.configuration.method.rpartition("+")
     words = run.configuration.settings.split()
     unusual = " ".join(word for word in words if word.partition("=")[0] not in _COMPARED)

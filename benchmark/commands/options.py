@@ -60,7 +60,7 @@ def console() -> Console:
     return plain if plain.is_terminal else Console(width=160)
 
 
-def prepare_output(path: Path) -> Path:
+def prepare_output(path: Path, option: str = "--out") -> Path:
     """Make sure that ``path`` can be written before any work is done.
 
     Raises :class:`UsageProblem` naming the path; leaves nothing behind.
@@ -72,9 +72,9 @@ def prepare_output(path: Path) -> Path:
         probe.unlink()
     except OSError as error:
         reason = error.strerror or "cannot be written"
-        raise UsageProblem(f"--out {path}: {reason}; choose another place") from None
+        raise UsageProblem(f"{option} {path}: {reason}; choose another place") from None
     if path.is_dir():
-        raise UsageProblem(f"--out {path}: is a folder; name a file")
+        raise UsageProblem(f"{option} {path}: is a folder; name a file")
     return path
 
 

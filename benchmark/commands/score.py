@@ -16,9 +16,11 @@ from benchmark.commands.options import (
     UsageProblem,
     console,
     one_of,
+    prepare_output,
     print_json,
     settings,
 )
+from benchmark.commands.results import save_results
 
 if TYPE_CHECKING:
     from benchmark.evaluation import Evaluation
@@ -52,6 +54,10 @@ def score(
     allow_network: Annotated[
         bool, typer.Option("--allow-network", help="Let programs use the network (recorded).")
     ] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Also write the results to this file, and what was made beside it."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Score programs or stored artifacts on a task.
@@ -76,6 +82,8 @@ def score(
     found = find_task(task)
     options = settings(set_)
     worst = 0
+    file = None if save is None else prepare_output(save, "--save")
+    results: list[Evaluation] = []
     with ExitStack() as stack:
         harness = None  # a stored artifact is scored without any sandbox
         if programs:
@@ -93,6 +101,9 @@ def score(
                 harness=harness,
                 **given,
             )
+            results.append(evaluation)
+            if file is not None:
+                save_results(file, results)
             if as_json:
                 print_json(evaluation.to_json())
             else:

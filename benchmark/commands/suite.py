@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,8 +18,8 @@ from benchmark.commands.options import (
     one_of,
     prepare_output,
     print_json,
-    write_text,
 )
+from benchmark.commands.results import save_results
 
 if TYPE_CHECKING:
     from benchmark.evaluation import Evaluation
@@ -66,13 +65,13 @@ def suite(
     try:
         results = _run(entries, done, workers, stage, isolation, quiet=as_json)
     except KeyboardInterrupt:
-        _save(file, done)
+        save_results(file, done)
         rest = ",".join(e.task.id for e in entries if e.task.id not in {d.task for d in done})
         typer.echo(f"\nevoduet: interrupted; {file} has what is done, go on with: "
                    f"evoduet suite --select {rest}", err=True)  # fmt: skip
         # Waiting candidates may have minutes to go: leave at once, their sandboxes die with us.
         os._exit(75)
-    _save(file, results)
+    save_results(file, results)
     if as_json:
         print_json({"results": [result.to_json() for result in results]})
     else:
@@ -123,11 +122,6 @@ def _run(
             progress.update(bar, advance=1, description=evaluation.task)
 
         return run_suite(entries, harness, workers=workers, stage=stage, finished=finished)
-
-
-def _save(file: Path, results: list[Evaluation]) -> None:
-    content: dict[str, Any] = {"results": [result.to_json() for result in results]}
-    write_text(file, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 def print_table(results: list[Evaluation], tasks: list[Task]) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 
 from benchmark.artifact import Artifact, ArtifactError, load, save, to_json
 
+FOLDER = "artifacts"
+"""The folder's name, beside a run's journal or a file of results."""
 MAX_KEPT_BYTES = 64 * 2**20
 """Larger artifacts are not kept: their program makes them again."""
 

@@ -108,7 +108,11 @@ def environment_differs(told: Mapping[str, Any]) -> list[str]:
     versions, machine = told.get("versions") or {}, told.get("machine") or {}
     extra = tuple(name for name in versions if name not in ("python", "evoduet", "numpy", "scipy"))
     here = provenance.versions(extra)
-    pairs = [(name, versions[name], here.get(name, "none")) for name in sorted(versions)]
+    pairs = [
+        (name, versions[name], here.get(name, "none"))
+        for name in sorted(versions)
+        if not name.startswith("method ")  # a plug-in's place, no version
+    ]
     there = provenance.machine()
     for name in ("architecture", "cpu", *provenance.COMPILERS):
         if name in machine:

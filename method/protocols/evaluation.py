@@ -27,6 +27,8 @@ class EvalResult:
     max_rss: float = 0.0
     stdout_tail: str = ""
     stderr_tail: str = ""
+    artifact_sha256: str | None = None
+    """Digest of what the program made; of the best so far it is kept beside the journal."""
 
 
 class EvaluatorPort(Protocol):

@@ -18,7 +18,8 @@ from synthetic_traces import (
 )
 
 from analysis.behaviour.files import behaviour_files, notes_of
-from analysis.behaviour.iterations import Facts, LookedUp, RunFacts, page_key
+from analysis.behaviour.facts import Facts, page_key
+from analysis.behaviour.iterations import LookedUp, RunFacts
 from analysis.reading import feed, read_traces
 from analysis.runs import read_study
 from analysis.traces import open_trace

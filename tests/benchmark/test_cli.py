@@ -58,6 +58,17 @@ def test_score_prints_one_object_a_line(task: str, tmp_path: Path) -> None:
     assert second["isolation"] == "none"
 
 
+def test_saved_results_can_be_verified(task: str, tmp_path: Path) -> None:
+    file = tmp_path / "kept" / "result.json"
+    assert evoduet("score", task, program(tmp_path), "--save", file).returncode == 0
+    [record] = json.loads(file.read_text())["results"]
+    kept = file.parent / "artifacts" / f"{record['artifact_sha256']}.json"
+    assert evoduet("verify", file, "--task", task).returncode == 0
+    kept.write_text("[9.0]\n")
+    assert evoduet("verify", file, "--task", task).returncode == 1
+    assert evoduet("score", task, program(tmp_path), "--save", tmp_path).returncode == 2
+
+
 def test_the_worst_verdict_is_the_exit_code(task: str, tmp_path: Path) -> None:
     good, bad = program(tmp_path), program(tmp_path, "def run_code(): return [7]\n", "bad.py")
     answer = evoduet("score", task, good, bad, good)

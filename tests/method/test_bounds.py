@@ -93,7 +93,7 @@ def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def calls(record: Mapping[str, Any]) -> Counter[str]:
-    return Counter({name: usage["calls"] for name, usage in record["usage"].items()})
+    return Counter({name: usage["calls"] for name, usage in record["usage"]["by_purpose"].items()})
 
 
 @settings(max_examples=40, deadline=None)

@@ -80,7 +80,7 @@ def test_runs(tmp_path: Path, scaffold: str, retriever: str, candidates: int, ru
         assert record["child"] is None or record["child"]["admitted"]
         assert bool(record["prompt_docs"]) == bool(record["documents"])
         assert record["documents"] or retriever != "oracle"
-    calls = {name: usage["calls"] for name, usage in result.summary["usage"].items()}
+    calls = {name: usage["calls"] for name, usage in result.summary["usage"]["by_purpose"].items()}
     own = calls.get("guide", 0) + calls.get("strategy", 0)
     assert (own > 0) == (scaffold == "evox")
     bound = plan(given)

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,11 @@ import pytest
 from fake_task import LocalModel, LocalSearch, config
 from toy_task import write_toy_task
 
-from benchmark.artifact import Artifact
 from benchmark.catalogue import find_task
 from benchmark.harness import Harness
-from benchmark.verification.store import keep
 from method.bundle import bundle
 from method.journal import FILE_NAME, read_journal
-from method.protocols import Completion, EvalResult, Request
+from method.protocols import Completion, Request
 from method.references import references
 from method.runs import Clients, best_program, run
 
@@ -69,6 +66,18 @@ def copy(finished: Path, tmp_path: Path) -> Path:
     return tmp_path / "copy"
 
 
+def best_result(run: Path) -> dict[str, Any]:
+    """The evaluation of a run's best program, as its journal has it."""
+    best = json.loads((run / "summary.json").read_text())["best"]
+    (result,) = (
+        event.data["result"]
+        for event in read_journal(run)
+        if event.name == "evaluation"
+        and event.data["result"]["search_score"] == best["search_score"]
+    )
+    return dict(result)
+
+
 def verify(target: Path, *options: str, **env: str) -> tuple[int, list[dict[str, Any]]]:
     answer = subprocess.run(
         [sys.executable, "-m", "benchmark.cli", "verify", str(target), "--json", *options],
@@ -92,9 +101,17 @@ def names(checks: list[dict[str, Any]], outcome: str) -> set[str]:
 def test_an_untouched_run_is_identical(finished: Path) -> None:
     code, checks = verify(finished)
     assert (code, differing(checks)) == (0, {})
-    expected = {"journal", "blobs", "summary", "trace", "evaluator", "program", "search",
+    expected = {"journal", "blobs", "summary", "trace", "evaluator", "artifact", "search",
                 "objective", "replay"}  # fmt: skip
     assert expected <= names(checks, "same")
+    assert not any("evaluated again" in check.get("message", "") for check in checks)
+
+
+def test_without_its_artifact_the_best_program_is_evaluated_again(copy: Path) -> None:
+    shutil.rmtree(copy / "artifacts")
+    code, checks = verify(copy)
+    assert (code, differing(checks)) == (0, {})
+    assert {"program", "search", "objective"} <= names(checks, "same")
     assert any("evaluated again" in check.get("message", "") for check in checks)
 
 
@@ -224,22 +241,12 @@ def test_a_changed_evaluator_is_told(finished: Path, task: Path) -> None:
     assert "not the one that gave these scores" in differing(checks)["evaluator"]
 
 
-@pytest.mark.skipif(
-    "artifact_sha256" not in {field.name for field in fields(EvalResult)},
-    reason="runs of this version do not journal the digests of artifacts",
-)
-def test_a_kept_artifact_is_scored_instead_and_a_changed_one_noticed(copy: Path) -> None:
-    code, _ = best_program(copy)
-    made: dict[str, Any] = {}
-    exec(code, made)
-    path = keep(Artifact(made["run_code"]()), copy / "artifacts")
-    assert path is not None
-    exit_code, checks = verify(copy)
-    assert (exit_code, differing(checks)) == (0, {})
-    assert "artifact" in names(checks, "same")
+def test_a_changed_artifact_is_noticed(copy: Path) -> None:
+    result = best_result(copy)
+    path = copy / "artifacts" / f"{result['artifact_sha256']}.json"
     path.write_text("[0.5, 0.5]\n")
-    exit_code, checks = verify(copy)
-    assert exit_code == 1
+    code, checks = verify(copy)
+    assert code == 1
     assert "has changed" in differing(checks)["artifact"]
 
 
