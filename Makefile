@@ -41,9 +41,11 @@ clean:
 	touch $@
 
 .venv/installed: .venv/python pyproject.toml
+	@echo "installing into .venv, a minute or so"
 	$(BIN)/pip install --quiet --editable '.[science]'
 	touch $@
 
 .venv/developing: .venv/python pyproject.toml
+	@echo "installing into .venv, a few minutes"
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@ .venv/installed

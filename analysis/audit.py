@@ -29,6 +29,7 @@ from analysis.auditing.programs import Programs
 from analysis.auditing.sources import Sources
 from analysis.output import write_files
 from analysis.rows import DataProblem
+from analysis.trace_fields import fill_bests
 from analysis.traces import Trace
 
 FILE_NAME = "audit.json"
@@ -44,6 +45,7 @@ def audit(trace: Trace) -> Audit:
     """
     sha256 = trace.trace_sha256  # before reading: a trace that grows meanwhile will not fit
     records = sorted(trace.iter_records(), key=lambda record: record["t"])
+    fill_bests(records, (trace.summary.get("x0") or {}).get("search_score"))
     sources = Sources(trace, records)
     run = _run_facts(trace, records)
     programs = Programs(sources, _language(trace))

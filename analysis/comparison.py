@@ -39,10 +39,7 @@ class Pair:
 
 
 def pairs(data: Published) -> list[Pair]:
-    """One pair for each task and setting.
-
-    Raises :class:`~analysis.rows.DataProblem` for a cell without its partner.
-    """
+    """One pair for each task and setting that has both methods."""
     return [
         Pair(
             c.baseline.model, c.baseline.n, c.baseline.task_id, c.baseline.domain,

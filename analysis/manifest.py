@@ -54,9 +54,10 @@ def _journal(folder: Path) -> dict[str, Any]:
         line = file.readline()
     try:
         event = json.loads(line)
-        if event.get("event", event.get("type")) != "run_started":
+        if "run_started" not in (event.get(name) for name in ("event", "type", "kind", "name")):
             raise ValueError("it begins with another event")
-        manifest = event.get("data", event.get("manifest", event))
+        held = (event.get(name) for name in ("data", "manifest", "payload"))
+        manifest = next((found for found in held if found is not None), event)
         if not isinstance(manifest, dict):
             raise ValueError("its data are no JSON object")
     except (ValueError, AttributeError) as error:

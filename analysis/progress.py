@@ -9,6 +9,7 @@ from typing import Any
 
 from analysis.runs import Run
 from analysis.statistics.anytime import Curve
+from analysis.trace_fields import ABSENT
 from benchmark.ndg import ndg
 
 AXES = ("iterations", "evaluations", "llm_calls", "tokens", "usd", "seconds")
@@ -38,7 +39,7 @@ class _Step:
     started: datetime | None
     ended: datetime | None
     spent: Mapping[str, float | None]
-    best: float
+    best: float | None
     gain: float | None
     reported: bool
 
@@ -52,19 +53,24 @@ class ProgressFold:
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Take a record. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for a broken one."""
-        usage = record["usage"].values()
+        usage, absent = record["usage"]["by_purpose"].values(), record.get(ABSENT, ())
+        known, after = "usage" not in absent, record["run_best_after"]
         self._steps.append(
             _Step(
                 t=record["t"],
                 started=_time(record["started"]),
                 ended=_time(record["ended"]),
                 spent={
-                    "evaluations": sum(c["eval"] is not None for c in record["candidates"]),
-                    "llm_calls": sum(row["calls"] for row in usage),
-                    "tokens": sum(row["prompt"] + row["completion"] for row in usage),
-                    "usd": _usd(record),
+                    "evaluations": None
+                    if "candidates" in absent
+                    else sum(c["eval"] is not None for c in record["candidates"]),
+                    "llm_calls": sum(row["calls"] for row in usage) if known else None,
+                    "tokens": sum(row["prompt"] + row["completion"] for row in usage)
+                    if known
+                    else None,
+                    "usd": _usd(record) if known else None,
                 },
-                best=float(record["run_best_after"]),
+                best=_score(record) if after is None else float(after),
                 gain=_gain(self._run, record),
                 reported=record["report"] is not None,
             )
@@ -80,7 +86,9 @@ class ProgressFold:
                 values.append(values[-1] if step.gain is None else step.gain)
         else:
             measure = "search_score"
-            values = [float(run.x0["search_score"] or 0.0), *(step.best for step in steps)]
+            values = [float(run.x0.get("search_score") or 0.0)]
+            for step in steps:  # what a record does not tell is no new best
+                values.append(values[-1] if step.best is None else max(values[-1], step.best))
         totals = _totals(steps)
         curves = {
             axis: Curve.of([cost for cost in costs if cost is not None], values)
@@ -115,9 +123,15 @@ def _time(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
+def _score(record: Mapping[str, Any]) -> float | None:
+    """Score of the child, if there is one."""
+    score: float | None = None if record["child"] is None else record["child"]["search_score"]
+    return score
+
+
 def _usd(record: Mapping[str, Any]) -> float | None:
     """Cost of an iteration's model calls and searches; ``None`` when one is unpriced."""
-    usage, search = record["usage"].values(), record["search_usage"]
+    usage, search = record["usage"]["by_purpose"].values(), record["search_usage"]
     unpriced_search = search["requests"] and search["cost_usd"] is None
     if unpriced_search or any(row["unpriced_calls"] for row in usage):
         return None

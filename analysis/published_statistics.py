@@ -11,7 +11,6 @@ from analysis.gains import Gain, best_gains, gains_of_means
 from analysis.ordering import model_key
 from analysis.output import CsvFile, Value
 from analysis.published import BASELINE, EVODUET, Published
-from analysis.rows import DataProblem
 from analysis.sensitivity import DRAWS, drawn_anchors, gains
 from analysis.statistics.aggregates import AGGREGATES, TARGET
 from analysis.statistics.bootstrap import seed_of
@@ -59,15 +58,15 @@ def _groups(values: Iterable[tuple[Gain, float]]) -> list[Group]:
 def sensitivity(data: Published) -> Section:
     """Aggregates, differences and order over all anchors that the printed digits allow."""
     labels, tasks, native = _native(data)
-    known = all(task in data.anchor_ranges for task in tasks)
+    known = bool(tasks) and all(task in data.anchor_ranges for task in tasks)
     rows = _over_anchors(data, labels, tasks, native) if known else []
     return Section(
         "Sensitivity to the anchors",
         f"Smallest and largest value over {DRAWS:,} draws of x0 and SOTA, uniform and independent "
         "in the ranges that the printed digits allow (draws leave out how the two depend on each "
         "other, so the ranges are wide rather than narrow), and the share of draws in which the "
-        "difference keeps its sign. Says nothing about anchors chosen by another rule. Empty where "
-        "the ranges are not known for every task.",
+        "difference keeps its sign; over the tasks that every row has. Says nothing about anchors "
+        "chosen by another rule. Empty where the ranges are not known for every task.",
         CsvFile(
             "statistics_sensitivity",
             (*COLUMNS, "aggregate", "value", "lo", "hi", "share_same_sign"),
@@ -88,6 +87,8 @@ def _over_anchors(
             value = float(statistic(point[place][:, np.newaxis]))
             rows.append((*label, name, value, *_range(statistic(drawn[place])), None))
     for model, n in sorted({label[:2] for label in labels}, key=lambda s: (model_key(s[0]), s[1])):
+        if not {(model, n, EVODUET), (model, n, BASELINE)} <= set(labels):
+            continue
         ours, theirs = (labels.index((model, n, m)) for m in (EVODUET, BASELINE))
         for name, statistic in AGGREGATES.items():
             at_point = statistic(point[..., np.newaxis])
@@ -100,15 +101,12 @@ def _over_anchors(
 
 
 def _native(data: Published) -> tuple[list[Label], list[str], Array]:
-    """Labels, tasks, and best scores of shape (labels, tasks)."""
+    """Labels, tasks that all of them have, and best scores of shape (labels, tasks)."""
     table: dict[Label, dict[str, float]] = {}
     for cell in data.scores:
         row = table.setdefault((cell.model, cell.n, cell.method), {})
         row[cell.task_id] = float(cell.score.best)
-    tasks = sorted({cell.task_id for cell in data.scores})
-    for (model, n, method), row in table.items():
-        if len(row) < len(tasks):
-            raise DataProblem(f"tables7_10_scores.csv: {method}, {model}, N = {n} lacks a task")
+    tasks = sorted(set.intersection(*map(set, table.values())))
     return list(table), tasks, np.array([[row[task] for task in tasks] for row in table.values()])
 
 

@@ -77,6 +77,8 @@ def _read(
         if not trace.ended:
             notes.append(f"{folder}: under way, its behaviour is counted up to iteration "
                          f"{found.slots} of {trace.iterations or 'unknown'}")  # fmt: skip
+        elif run is None:
+            notes.append(f"{folder}: its trace is counted all the same, in what needs no more")
 
 
 def feed(trace: Trace, folds: Mapping[str, Fold]) -> dict[str, str]:

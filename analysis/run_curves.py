@@ -82,14 +82,18 @@ def runtimes(curves: Curves) -> Section:
     """Share of (run, target) pairs reached within a number of evaluations."""
     rows: list[tuple[Value, ...]] = []
     for config, mine in _by_configuration(curves.progress).items():
-        costs, shares = runtime_distribution([p.curves[EVALUATIONS] for p in mine])
+        known = [p.curves[EVALUATIONS] for p in mine if EVALUATIONS in p.curves]
+        if len(known) < len(mine):
+            continue
+        costs, shares = runtime_distribution(known)
         for cost, share in zip(costs.tolist(), shares.tolist(), strict=True):
             rows.append((*config.label, cost, share, len(mine)))
     return Section(
         "Runtime distribution",
         "Share of pairs of a run and a target (NDG 10, 20 ... 100) reached within so many "
         "evaluations, all tasks together (COCO's ECDF). Methods are comparable where they ran on "
-        "the same tasks; what a longer run would still reach is not in it.",
+        "the same tasks; what a longer run would still reach is not in it. Absent where a run does "
+        "not tell its evaluations.",
         CsvFile("runs_ecdf", (*LABELS, "evaluations", "share", "n_runs"), rows),
     )
 

@@ -231,10 +231,10 @@ def _summary(folder: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataProblem(
-            f"{folder}: no summary.json, the run never stopped by itself; "
-            f"go on with `evoduet resume {folder}`"
-        ) from None
+        more = "it tells how a run ended"
+        if (folder / "journal.jsonl").is_file():
+            more = f"the run never stopped by itself; go on with `evoduet resume {folder}`"
+        raise DataProblem(f"{folder}: no summary.json, {more}") from None
     except ValueError as error:
         raise DataProblem(f"{path}: not JSON ({error}); it is written when a run stops") from None
     if not isinstance(content, dict):
@@ -245,13 +245,21 @@ def _summary(folder: Path) -> dict[str, Any]:
 def configuration_of(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Configuration:
     """What a run is compared as, from its summary and its manifest."""
     config = manifest.get("config", {})
-    method = str(summary.get("method") or config["method"])
+    method = method_of(summary, config)
+    if not method:
+        raise KeyError("method")
     return Configuration(
         model=str(summary.get("model") or manifest.get("model") or config["model"]),
         n=config.get("candidates"),
         method=method,
         settings=" ".join(_settings(method.rpartition("+")[2], config)) if config else "",
     )
+
+
+def method_of(summary: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """`scaffold+retriever`: the summary's word, or the configuration's that says more."""
+    told, configured = (str(source.get("method") or "") for source in (summary, config))
+    return configured if configured.endswith(f"+{told}") else told or configured
 
 
 def _settings(retriever: str, config: Mapping[str, Any]) -> Iterator[str]:

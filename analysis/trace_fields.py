@@ -8,7 +8,7 @@ that what needs it is not decidable instead of zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -144,20 +144,48 @@ def _candidates(record: Fields) -> None:
 
 
 def _child(record: Fields) -> None:
-    child = record["child"]
-    if child is not None and not _finite(child.get("search_score")):
-        child = record["child"] = None
-    before = record["run_best_before"]
+    child, before = record["child"], record["run_best_before"]
+    score = None
     if child is not None:
-        score, parent = child["search_score"], record["parent"]["score"]
+        parent, score = record["parent"]["score"], child.setdefault("search_score", None)
+        known = score is not None and parent is not None
         _defaults(child, id=None, objective=None, reporting=None, admitted=None,
-                  beats_parent=None if parent is None else score > parent)  # fmt: skip
-        if record["selected_slot"] is None:
+                  beats_parent=score > parent if known else None)  # fmt: skip
+        if record["selected_slot"] is None and score is not None:
             record["selected_slot"] = _selected(record, score)
-    record.setdefault("new_best", None if child is None or before is None
-                      else child["search_score"] > before)  # fmt: skip
-    if record["run_best_after"] is None and before is not None:
-        record["run_best_after"] = max(before, child["search_score"]) if child else before
+    if before is not None and "new_best" not in record:
+        record["new_best"] = score is not None and score > before
+    record.setdefault("new_best", None)
+    if before is not None and record["run_best_after"] is None:
+        record["run_best_after"] = before if score is None else max(before, score)
+
+
+def start_of(record: Mapping[str, Any]) -> float | None:
+    """Search score of the initial program, where the record begins from it; else ``None``."""
+    parent = record["parent"]
+    first = parent["iteration"] == 0 or (parent["iteration"] is None and record["t"] == 1)
+    score: float | None = parent["score"] if first else None
+    return score
+
+
+def fill_bests(records: Sequence[Fields], start: float | None) -> None:
+    """Complete what records do not tell of the run's best, from all of them in order of t.
+
+    ``start`` is the search score of the initial program, ``None`` where no summary tells it.
+    """
+    starts = (start_of(record) for record in records)
+    best = next((score for score in starts if score is not None), None) if start is None else start
+    for record in records:
+        told, child = record["run_best_before"], record["child"]
+        before = record["run_best_before"] = best if told is None else told
+        score = None if child is None else child["search_score"]
+        if before is None:
+            continue
+        if record["new_best"] is None:
+            record["new_best"] = score is not None and score > before
+        if record["run_best_after"] is None:
+            record["run_best_after"] = before if score is None else max(before, score)
+        best = record["run_best_after"]
 
 
 def _selected(record: Fields, score: float) -> int | None:
@@ -172,8 +200,9 @@ def _selected(record: Fields, score: float) -> int | None:
 
 def _usage(record: Fields) -> None:
     usage = record.get("usage") or {}
-    record["usage"] = usage.get("by_purpose", usage)
-    for row in record["usage"].values():
+    if "by_purpose" not in usage:  # purposes may stand there by themselves
+        record["usage"] = usage = {"by_purpose": usage}
+    for row in usage["by_purpose"].values():
         _defaults(row, calls=0, prompt=0, completion=0, reasoning=0, cached=0, cost_usd=None)
         row.setdefault("unpriced_calls", row["calls"] if row["cost_usd"] is None else 0)
     if record.get("search_usage") is None:

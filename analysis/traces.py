@@ -23,7 +23,7 @@ from typing import Any
 
 from analysis.manifest import read_manifest
 from analysis.rows import DataProblem
-from analysis.runs import is_over, status_of, task_id_of
+from analysis.runs import is_over, method_of, status_of, task_id_of
 from analysis.trace_documents import Document, document, documents_of
 from analysis.trace_fields import completed
 from benchmark.catalogue import UnknownTask, find_task
@@ -75,7 +75,7 @@ class Trace:
     @property
     def method(self) -> str:
         """`scaffold+retriever`."""
-        return str(self.summary.get("method") or self.config.get("method") or "")
+        return method_of(self.summary, self.config)
 
     @property
     def retriever(self) -> str:
@@ -136,6 +136,8 @@ class Trace:
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 record = _object(line)
+                if not line.strip():
+                    continue
                 if record is None and not line.endswith(b"\n"):
                     self._note("the last line of its trace is torn (still growing?) and is dropped")
                     return

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from contextlib import suppress
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from benchmark.commands import (
     adapt,
@@ -41,14 +43,53 @@ from benchmark.commands.options import UsageProblem
 
 INVALID, USAGE, MISSING, INTERRUPTED = 1, 2, 3, 75
 
+
+class Commands(TyperGroup):
+    """The commands, with this project's answer to Ctrl-C and a closed pipe instead of typer's."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _interrupted()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+
+
 app = typer.Typer(
     name="evoduet",
-    help="EvoDuet bench: score programs on 31 scientific optimisation tasks.",
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"evoduet {version('evoduet')}")
+        raise typer.Exit
+
+
+@app.callback()
+def evoduet(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_show_version, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """EvoDuet bench: score programs on scientific optimisation tasks, run methods on them.
+
+    Start with `evoduet doctor`, `evoduet tasks` and `evoduet score TASK PROGRAM`.
+    """
+
+
 app.command("tasks")(catalogue.tasks)
 app.command("show")(catalogue.show)
 app.command("score")(score.score)
@@ -83,16 +124,20 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         app(arguments)
     except KeyboardInterrupt:
-        print("evoduet: interrupted", file=sys.stderr, flush=True)
-        os._exit(INTERRUPTED)  # not waiting for candidates: their sandboxes die with us
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        _interrupted()
     except Exception as error:
         code = _exit_code(error)
         if code is None:
             raise
         _leave(_one_line(error), code)
+
+
+def _interrupted() -> NoReturn:
+    """Leave at once, not waiting for candidates: their sandboxes die with us."""
+    print("evoduet: interrupted", file=sys.stderr, flush=True)
+    with suppress(OSError):
+        sys.stdout.flush()  # results that are complete
+    os._exit(INTERRUPTED)
 
 
 def _exit_code(error: Exception) -> int | None:

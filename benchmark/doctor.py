@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -24,8 +25,11 @@ KEYS = {
     "OPENAI_API_KEY": "models of OpenAI",
     "ANTHROPIC_API_KEY": "models of Anthropic",
     "GEMINI_API_KEY": "models of Google",
+    "TOGETHERAI_API_KEY": "models at Together AI",
     "TAVILY_API_KEY": "web search",
 }
+LIBRARIES = {"litellm": ("llm", "models of providers"), "tavily": ("tavily", "web search")}
+"""Module, the extra of this distribution that brings it, and what it is for."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,12 @@ def _tasks() -> Iterator[Finding]:
 
 
 def _keys() -> Iterator[Finding]:
+    for module, (extra, purpose) in LIBRARIES.items():
+        if find_spec(module) is not None:
+            yield Finding(module, "ok", f"installed ({purpose})")
+        else:
+            help_ = f"pip install 'evoduet[{extra}]'"
+            yield Finding(module, "limited", f"not installed ({purpose})", help_)
     for variable, purpose in KEYS.items():
         if variable in os.environ:
             yield Finding(variable, "ok", f"set ({purpose})")

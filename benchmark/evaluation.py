@@ -128,7 +128,8 @@ def evaluate(
         exact=exact,
     )
     if job.program is not None and not job.program.is_file():
-        raise FileNotFoundError(f"{job.program}: there is no such file")
+        what = "is a folder, name a program" if job.program.is_dir() else "there is no such file"
+        raise FileNotFoundError(f"{job.program}: {what}")
     results = [job.stages(stage) for _ in range(repeats)]
     return results[0] if repeats == 1 else _summary(results, setup)
 

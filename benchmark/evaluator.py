@@ -25,6 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
+import numpy as np
+
 from benchmark.artifact import Artifact, Plain
 
 if TYPE_CHECKING:
@@ -103,7 +105,8 @@ class Score:
     in its own unit and direction; NDG is computed on it. It is ``None`` at stage ``search`` of
     tasks whose reporting metric is held out. ``metrics`` are shown to methods: they are finite,
     never held out, and an undefined metric is absent. None of the texts may hold times, memory,
-    process ids, paths or host names: a replayed run must see the same ones.
+    process ids, paths or host names: a replayed run must see the same ones. Numpy scalars become
+    Python numbers, which every journal and report can hold.
 
     Raises ``ValueError`` for a number that is not finite: such a score is an evaluator's bug.
     """
@@ -117,10 +120,19 @@ class Score:
     """False where the objective is not the task's own (other cases, another instance): no NDG."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "search", _plain(self.search))
+        object.__setattr__(self, "objective", _plain(self.objective))
+        metrics = {name: _plain(value) for name, value in self.metrics.items()}
+        object.__setattr__(self, "metrics", metrics)
         numbers = {"search": self.search, "objective": self.objective, **self.metrics}
         for name, value in numbers.items():
             if value is not None and not math.isfinite(value):
                 raise ValueError(f"score has {name} = {value}; undefined metrics must be absent")
+
+
+def _plain(value: Any) -> Any:
+    """A numpy scalar as the Python number it is; anything else unchanged."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,17 @@ if TYPE_CHECKING:
     from method.runs import RunResult
 
 
-def run(task: str, method: str, model: str, *, out: Path | str, **options: Any) -> RunResult:
+def run(
+    task: str, method: str, model: str, *, out: Path | str | None = None, **options: Any
+) -> RunResult:
     """Run a method on a task; ``options`` are the fields of :class:`method.config.RunConfig`.
 
-    Raises what :func:`method.runs.run` and :func:`method.config.make_config` raise.
+    ``out`` is the new folder of the run, by default one below ``results/runs``. Raises what
+    :func:`method.runs.run` and :func:`method.config.make_config` raise.
     """
     from method.config import make_config
+    from method.manifest import new_folder
     from method.runs import run as start
 
-    return start(make_config(None, task=task, method=method, model=model, **options), Path(out))
+    config = make_config(None, task=task, method=method, model=model, **options)
+    return start(config, new_folder(config) if out is None else Path(out))

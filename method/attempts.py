@@ -7,6 +7,7 @@ the last has no valid candidate (A7), and its prompt shows what failed.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -184,10 +185,30 @@ class Attempts:
             )
             request = Request("generation", messages, self.settings.sampling, slots=slots)
             answers = [(answer, ()) for answer in await run.sample(request)]
-        return [
+        batch = [
             Candidate(attempt, slot, answer, self._parse(answer, selection), flags)
             for slot, (answer, flags) in enumerate(answers)
         ]
+        for candidate in batch:
+            self._note(run.t, candidate)
+        return batch
+
+    def _note(self, t: int, candidate: Candidate) -> None:
+        """Journal what was read from a sample; the answer itself is the call's."""
+        parsed = candidate.parsed
+        code = None if parsed is None else parsed.code
+        self.ports.record(
+            "sample",
+            (t, candidate.attempt, candidate.slot),
+            {
+                "t": t,
+                "attempt": candidate.attempt,
+                "slot": candidate.slot,
+                "call_id": candidate.completion.call_id,
+                "parse": "llm_error" if parsed is None else parsed.status,
+                "code_sha256": None if code is None else sha256_of(code),
+            },
+        )
 
     def _parse(self, answer: Completion, selection: Selection) -> ParsedCandidate | None:
         if answer.error is not None:
@@ -215,6 +236,11 @@ class Attempts:
 
         parsed = [c for c in batch if c.parsed is not None and c.parsed.status == "ok"]
         await asyncio.gather(*(one(candidate) for candidate in parsed))
+
+
+def sha256_of(text: str) -> str:
+    """Name of a text among the blobs of a run."""
+    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def raise_if_unavailable(result: EvalResult) -> None:

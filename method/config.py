@@ -148,6 +148,13 @@ class RunConfig(BaseModel):
     def _known_method(cls, value: str, info: ValidationInfo) -> str:
         return str(parse_method(value, process=info.data.get("command") is not None))
 
+    @field_validator("switches")
+    @classmethod
+    def _known_switches(cls, value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        if "rules" in info.data:
+            Rules.preset(info.data["rules"], value)
+        return value
+
     @field_validator("scaffold_options")
     @classmethod
     def _known_options(cls, value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:

@@ -25,6 +25,11 @@ ALIASES: Mapping[str, str] = {
 
 def read_file(file: Path) -> dict[str, Any]:
     """The keys of a file, aliases replaced. Raises ``ValueError`` naming the key."""
+    return canonical(read_table(file))
+
+
+def read_table(file: Path) -> dict[str, Any]:
+    """The keys of a YAML (by its suffix) or TOML file. Raises ``ValueError``."""
     text = file.read_text(encoding="utf-8", errors="surrogateescape")
     if file.suffix in (".yaml", ".yml"):
         import yaml
@@ -42,7 +47,7 @@ def read_file(file: Path) -> dict[str, Any]:
         return {}
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise ValueError("must hold keys and values")
-    return canonical(content)
+    return content
 
 
 def canonical(values: Mapping[str, Any]) -> dict[str, Any]:

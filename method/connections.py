@@ -5,6 +5,7 @@ A run that goes on keeps what its manifest says was in force when it started.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from method.config import RunConfig
 from method.journal import Event
 from method.llm.pricing import Prices, load_prices
 from method.llm.record import RecordedModel
+from method.llm.scripted import ScriptedModel
 from method.models import make_model, make_search, searches
 from method.protocols import LLM, SearchBackend
 from method.search.blocklist import BlockedSearch, Blocklist
@@ -109,6 +111,9 @@ def connect(
             frozen = None if manifest is None else manifest.get("client")
             model = model or make_model(config, prices, frozen)
             search = search or make_search(config, prices)
+            if isinstance(model, ScriptedModel):
+                calls = (event for event in events if event.name == "model_call")
+                model.go_on(Counter(event.data["purpose"] for event in calls))
         else:
             model = search = None
         asked, searched = model, search

@@ -6,8 +6,10 @@ import asyncio
 import hashlib
 import math
 import tempfile
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import Literal
 
 from benchmark.evaluation import Evaluation, evaluate
@@ -30,7 +32,7 @@ _STATUS: dict[str, Literal["ok", "invalid", "error", "timeout", "unavailable"]] 
 
 
 class HarnessEvaluator:
-    """Evaluates programs of one task in the sandbox, in threads of its own."""
+    """Evaluates programs of one task in the sandbox, each in a thread of its own."""
 
     def __init__(
         self,
@@ -59,11 +61,11 @@ class HarnessEvaluator:
 
     async def evaluate(self, code: str) -> EvalResult:
         """Evaluate at stage ``search``."""
-        return await asyncio.to_thread(self._run, code, "search")
+        return await _in_thread(lambda: self._run(code, "search"))
 
     async def report(self, code: str) -> EvalResult:
         """Evaluate at stage ``report``."""
-        return await asyncio.to_thread(self._run, code, "report")
+        return await _in_thread(lambda: self._run(code, "report"))
 
     def _run(self, code: str, stage: str) -> EvalResult:
         suffix = SUFFIXES[self._setup.task.declared.language]
@@ -94,6 +96,35 @@ class HarnessEvaluator:
             if search > self._best:
                 self._best = search
                 keep(artifact, self._artifacts)
+
+
+async def _in_thread(work: Callable[[], EvalResult]) -> EvalResult:
+    """Do it in a thread that nobody waits for once the caller is cancelled.
+
+    A run that is stopped must not last as long as its candidate may; the sandbox dies with us.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[EvalResult] = loop.create_future()
+
+    def settle(value: EvalResult | BaseException) -> None:
+        if future.done():
+            return
+        if isinstance(value, BaseException):
+            future.set_exception(value)
+        else:
+            future.set_result(value)
+
+    def run() -> None:
+        value: EvalResult | BaseException
+        try:
+            value = work()
+        except BaseException as error:
+            value = error
+        with suppress(RuntimeError):  # the loop is closed: nobody waits
+            loop.call_soon_threadsafe(settle, value)
+
+    Thread(target=run, daemon=True, name="evaluation").start()
+    return await future
 
 
 def _result(evaluation: Evaluation) -> EvalResult:

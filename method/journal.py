@@ -23,6 +23,8 @@ from typing import Any, Literal
 
 from filelock import FileLock, Timeout
 
+from method.grouped_file import GroupedFile
+
 EventName = Literal[
     "run_started",
     "seed_evaluated",
@@ -85,13 +87,10 @@ class Journal:
             raise JournalError(f"{folder}: another process writes this run; wait for it") from None
         try:
             self.events, self._last, size = _read(self.path)
-            _cut(self.path, size)
-            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            self._file = GroupedFile(self.path, size)
         except BaseException:
             self._lock.release()
             raise
-        self._size = size
-        self._buffer: list[bytes] = []
         _sync_folder(folder)
 
     def append(self, name: EventName, data: Mapping[str, Any]) -> Event:
@@ -99,33 +98,20 @@ class Journal:
         event = Event(len(self.events), self._clock(), name, data)
         line = _encode(event, self._last)
         self._last = hashlib.sha256(line).hexdigest()
-        self._buffer.append(line)
+        self._file.add(line)
         self.events.append(event)
         return event
 
     def commit(self) -> None:
-        """Write the group and fsync; a write that fails leaves the file as it was.
-
-        Raises ``OSError`` (disk full); the events stay buffered, a later commit may succeed.
-        """
-        if not self._buffer:
-            return
-        content = b"".join(self._buffer)
-        try:
-            _write_all(self._file, content)
-            os.fsync(self._file)
-        except OSError:
-            os.ftruncate(self._file, self._size)
-            raise
-        self._size += len(content)
-        self._buffer.clear()
+        """Write the group and fsync; see :meth:`GroupedFile.commit`. Raises ``OSError``."""
+        self._file.commit()
 
     def close(self) -> None:
         """Commit what is buffered and let other writers in."""
         try:
             self.commit()
         finally:
-            os.close(self._file)
+            self._file.close()
             self._lock.release()
 
     def __enter__(self) -> Journal:
@@ -200,19 +186,6 @@ def _decode(line: bytes, previous: str, seq: int) -> Event | None:
         return Event(seq, record["time"], record["event"], record["data"])
     except (ValueError, KeyError, TypeError):
         return None
-
-
-def _cut(path: Path, size: int) -> None:
-    if path.exists() and path.stat().st_size > size:
-        with path.open("r+b") as file:
-            file.truncate(size)
-            os.fsync(file.fileno())
-
-
-def _write_all(fd: int, content: bytes) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(fd, rest) :]
 
 
 def _sync_folder(folder: Path) -> None:

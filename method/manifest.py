@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from importlib import metadata
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,8 @@ from method.presets import released_notes, released_wall_s
 from method.prompting import prompt_versions
 from method.protocols import EvaluatorPort
 
+RUNS = Path("results/runs")
+_GIT_PATIENCE_S = 10.0
 USUAL_ATTEMPTS = 3
 SEQUENTIAL_ATTEMPTS = 6
 """Of one iteration of the sequential retriever, whose generation is its debugging loop (1.10)."""
@@ -58,6 +63,17 @@ def _workers(config: RunConfig) -> int:
     return config.candidates
 
 
+def new_folder(config: RunConfig) -> Path:
+    """Where a run goes that was given no folder; none is there yet."""
+    method = config.method.removeprefix(f"{SCAFFOLDS[0]}+")
+    name = f"{config.task.rpartition('/')[2]}-{method}-{config.seed}"
+    for number in count(1):
+        folder = RUNS / (name if number == 1 else f"{name}-{number}")
+        if not folder.exists():
+            return folder
+    raise AssertionError
+
+
 def new_manifest(
     config: RunConfig, folder: Path, evaluator: EvaluatorPort, clients: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -80,8 +96,26 @@ def new_manifest(
         "proposes": config.proposer,
         "prompts": prompt_versions(),
         "versions": versions(config),
+        "revision": _revision(),
         "notes": list(released_notes(config, task.declared.search.iterations)),
     }
+
+
+@cache
+def _revision() -> str | None:
+    """Commit of the checkout that runs, ``-dirty`` when changed; ``None`` for an installed one."""
+    root = Path(__file__).resolve().parents[1]
+    if not (root / ".git").exists():
+        return None
+    git = ["git", "--no-optional-locks", "-C", str(root)]
+    commit = ["describe", "--always", "--exclude=*", "--abbrev=40", "--dirty"]
+    try:
+        found = subprocess.run(
+            [*git, *commit], capture_output=True, text=True, timeout=_GIT_PATIENCE_S
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found.stdout.strip() or None
 
 
 def _data_digests(task: Task, variant: str | None) -> dict[str, str]:
@@ -111,7 +145,7 @@ def manifest_of(events: Sequence[Event]) -> Mapping[str, Any]:
     for event in events:
         if event.name == "run_started":
             return event.data
-    raise JournalError("the journal does not begin with run_started")
+    raise JournalError("the journal does not begin with run_started; its run never started")
 
 
 def manifest_config(folder: Path, *, replaying: bool = False) -> RunConfig:
@@ -146,12 +180,11 @@ def iterations_of(events: Sequence[Event]) -> int:
 
 
 def status_of(events: Sequence[Event]) -> str:
-    """``finished``, ``budget``, ``interrupted`` or ``running``."""
-    for event in reversed(events):
-        if event.name == "run_finished":
-            return str(event.data["status"])
-        if event.name == "interrupted":
-            return "interrupted"
-        if event.name == "extended":
-            return "running"
+    """``finished``, ``budget``, ``failed`` (the initial program has no score), ``interrupted``,
+    ``interrupted:external`` (something outside the run must be mended) or ``running``."""
+    last = events[-1]
+    if last.name == "run_finished":
+        return str(last.data["status"])
+    if last.name == "interrupted":
+        return "interrupted:external" if last.data.get("external") else "interrupted"
     return "running"

@@ -43,7 +43,7 @@ OUTAGE_AFTER = 5
 """So many transport failures in a row mean that a provider is down."""
 
 _PAUSING = ("quota", "key")
-_FROM_ANSWERS = ("gate", "round", "inserted", "scaffold_event")
+_FROM_ANSWERS = ("gate", "round", "sample", "inserted", "scaffold_event")
 """Computed events that follow from what models and searches answered in their iteration."""
 
 

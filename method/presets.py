@@ -56,6 +56,7 @@ PRESETS: Mapping[str, Preset] = {
             "switches": {"eval.parallel": "as-released"},
             "eval_wall_s": "released",
             "gate_window": "task",
+            "gate_p": 0.1,
         },
     ),
 }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 Preset = Literal["official", "robust"]
 
@@ -97,7 +97,15 @@ class Rules(BaseModel):
             raise ValueError(f"unknown rules {name!r}; choose one of {', '.join(PRESETS)}")
         chosen = {**PRESETS[name], **(switches or {})}
         dotted = {_dotted(k) if k in cls.model_fields else k: v for k, v in chosen.items()}
-        return cls.model_validate(dotted)
+        try:
+            return cls.model_validate(dotted)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            switch = ".".join(str(part) for part in problem["loc"])
+            if problem["type"] == "extra_forbidden":
+                known = ", ".join(map(_dotted, cls.model_fields))
+                raise ValueError(f"{switch}: unknown switch (known: {known})") from None
+            raise ValueError(f"{switch}: {problem['msg']}") from None
 
     def manifest(self) -> dict[str, Any]:
         """Every switch under its dotted name."""

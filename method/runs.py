@@ -60,17 +60,19 @@ Progress = Callable[[Mapping[str, Any]], None]
 
 @dataclass(frozen=True)
 class RunResult:
-    """A run that stopped; ``summary`` is the object of ``summary.json``."""
+    """A run that stopped; ``summary`` is the object of ``summary.json``.
+
+    Its fields are attributes, too: ``ndg``, ``best``, ``x0``, ``cost_usd``, ...
+    """
 
     folder: Path
     status: str
     summary: Mapping[str, Any]
 
-    @property
-    def ndg(self) -> float | None:
-        """NDG of the best program."""
-        value: float | None = self.summary["ndg"]
-        return value
+    def __getattr__(self, name: str) -> Any:
+        if name != "summary" and name in self.summary:
+            return self.summary[name]
+        raise AttributeError(f"a run's result has no {name!r}")
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def run(
     :class:`~method.ports.Paused` or :class:`~method.engine.Stopped` when it can be resumed. What
     can be known to be missing (a package, a key, data) is noticed before the folder is made.
     """
-    if (out / FILE_NAME).exists():
+    if (out / FILE_NAME).exists() and read_journal(out):  # empty: killed before its first event
         raise ConfigProblem(f"{out}: holds a run already; go on with `evoduet resume {out}`")
     return _drive(resolved(config), out, clients, progress)
 
@@ -191,6 +193,23 @@ def _drive(
 def _driven(
     config: RunConfig, folder: Path, clients: Clients, progress: Progress, extended: int | None
 ) -> RunResult:
+    try:
+        status = _session(config, folder, clients, progress, extended)
+    except (*_PAUSES, InvalidSeed):
+        if (folder / FILE_NAME).is_file():
+            _project(folder)
+        raise
+    return RunResult(folder, status, _project(folder))
+
+
+_PAUSES = (Paused, Stopped, KeyboardInterrupt, CassetteMiss, EvaluatorUnavailable)
+"""What ends a session of a run that can go on."""
+
+
+def _session(
+    config: RunConfig, folder: Path, clients: Clients, progress: Progress, extended: int | None
+) -> str:
+    """Run until the end or a pause, and journal which of them it was."""
     before = read_journal(folder) if (folder / FILE_NAME).exists() else []
     with ExitStack() as stack:
         parts = assemble(config, folder)
@@ -212,26 +231,30 @@ def _driven(
         engine.progress = progress
         try:
             status = asyncio.run(_run_and_hang_up(engine, parts))
-        except (Paused, Stopped, KeyboardInterrupt, CassetteMiss) as reason:
-            journal.append("interrupted", {"reason": str(reason) or "interrupted"})
+        except _PAUSES as reason:
+            external = isinstance(reason, Paused | EvaluatorUnavailable)
+            text = str(reason) or "interrupted"
+            journal.append("interrupted", {"reason": text, "external": external})
             raise
-        finished = {"status": status, "done": engine.done}
-        if finished not in _endings(journal.events):
-            journal.append("run_finished", finished)
+        except InvalidSeed as problem:
+            _end(journal, {"status": "failed", "done": 0, "reason": str(problem)})
+            raise
+        _end(journal, {"status": status, "done": engine.done})
+    return status
+
+
+def _end(journal: Journal, data: Mapping[str, Any]) -> None:
+    """Journal how a run ended, unless nothing happened since it ended so."""
+    last = journal.events[-1]
+    if (last.name, last.data) != ("run_finished", data):
+        journal.append("run_finished", data)
+
+
+def _project(folder: Path) -> dict[str, Any]:
+    """Write what is derived from the journal; returns the summary."""
     write_trace(folder)
     write_documents(folder)
-    return RunResult(folder, status, write_summary(folder))
-
-
-def _endings(events: Sequence[Event]) -> list[Mapping[str, Any]]:
-    """How the run ended before, since it was last extended."""
-    endings: list[Mapping[str, Any]] = []
-    for event in events:
-        if event.name == "extended":
-            endings = []
-        elif event.name == "run_finished":
-            endings.append(event.data)
-    return endings
+    return write_summary(folder)
 
 
 def _preflight(parts: Assembled, config: RunConfig, *, resumed: bool) -> None:

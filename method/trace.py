@@ -147,6 +147,32 @@ def write_trace(folder: Path) -> Path:
     return path
 
 
+def read_written(folder: Path, *, recorded: bool = False) -> list[dict[str, Any]]:
+    """``trace.jsonl`` as it lies there, validated; empty where there is none.
+
+    Raises :class:`TraceProblem` naming the line.
+    """
+    path = folder / "trace.jsonl"
+    records: list[dict[str, Any]] = []
+    for number, line in enumerate(path.open("rb") if path.is_file() else (), start=1):
+        try:
+            text = line.decode("utf-8", errors="surrogatepass")
+            record = json.loads(text, parse_constant=_refuse)
+            if not isinstance(record, dict):
+                raise ValueError("not a JSON object")
+            check_trace([record], recorded=recorded)
+        except ValueError as error:
+            raise TraceProblem(
+                f"{path}: line {number}: {error}; without the file it is written from the journal"
+            ) from None
+        records.append(record)
+    return records
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
 class TraceProblem(ValueError):
     """A trace object breaks its schema; the message names iteration and place."""
 

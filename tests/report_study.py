@@ -135,7 +135,7 @@ class RunFolder:
             "candidates": [self._candidate(slot, code, score, alive) for slot in range(self.n)],
             "selected_slot": 0 if alive else None, "child": child if alive else None,
             "report": {"id": "best", "reporting": self._native(after)} if reports else None,
-            "usage": {"gate": self._usage(400), "generation": self._usage(9000)},
+            "usage": {"by_purpose": {"gate": self._usage(400), "generation": self._usage(9000)}},
             "search_usage": {"requests": 2 if given else 0, "credits": 2.0 if given else None,
                              "cost_usd": 0.016 if given else None},
             "scaffold_events": [], "external_errors": [self._text("outage")] if t == 3 else [],
@@ -206,7 +206,8 @@ class RunFolder:
                 "search_score": score, "objective": None if self.held_out else objective,
                 "reporting": objective, "ndg": gain.value if gain and known else None,
                 "ndg_raw": gain.raw if gain and known else None}  # fmt: skip
-        spent = sum(row["cost_usd"] or 0.0 for r in records for row in r["usage"].values())
+        usage = (row for r in records for row in r["usage"]["by_purpose"].values())
+        spent = sum(row["cost_usd"] or 0.0 for row in usage)
         spent += sum(r["search_usage"]["cost_usd"] or 0.0 for r in records)
         return {"run_id": self.folder.name, "task": self.task, "method": self.method,
                 "model": self.model, "status": self.status, "T": self.iterations,

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 
 DIGITS = 5
@@ -70,7 +70,10 @@ def telling(text: str, digits: int = DIGITS) -> dict[Decimal, Number]:
 
 
 def same(one: Number, other: Number) -> bool:
-    """Whether two printed numbers agree after rounding to the shorter precision."""
+    """Whether two printed numbers agree after rounding to the shorter precision.
+
+    A last digit 5 may go either way: the longer one is itself rounded.
+    """
     if one.value == other.value:
         return True
     short, long = (one, other) if one.unit >= other.unit else (other, one)
@@ -79,7 +82,7 @@ def same(one: Number, other: Number) -> bool:
     unit = Decimal(1).scaleb(short.unit)
     return any(
         long.value.quantize(unit, rounding=rounding, context=_EXACT) == short.value
-        for rounding in (ROUND_HALF_EVEN, ROUND_HALF_UP)
+        for rounding in (ROUND_HALF_DOWN, ROUND_HALF_UP)
     )
 
 

@@ -21,7 +21,7 @@ from analysis.behaviour.iterations import (
     RunFacts,
     TaskName,
 )
-from analysis.trace_fields import ABSENT
+from analysis.trace_fields import ABSENT, start_of
 from analysis.traces import Trace
 
 MODEL_GATE = "knowledge"
@@ -39,6 +39,7 @@ class Facts:
         self._gate: str | None = None
         self._decided = False
         self._planned: int | None = None
+        self._start: float | None = None
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Take a record. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for a broken one."""
@@ -48,13 +49,16 @@ class Facts:
         if gate:
             self._gate = gate["kind"] or self._gate
             self._decided = True
-        if record["n_planned"] is not None and decision in ("retrieve", "look-up"):
-            self._planned = max(self._planned or 0, record["n_planned"])
+        if self._start is None:
+            self._start = start_of(record)
+        if decision in ("retrieve", "look-up"):
+            drawn = sum(row["attempt"] == 1 for row in record["candidates"])
+            self._planned = max(self._planned or 0, record["n_planned"] or drawn) or None
         results = list(_results(rounds))
         self._remember(t, results, given if decision == "retrieve" else ())
         child = record["child"]
         parent = _number(record["parent"]["score"])
-        score = None if child is None else float(child["search_score"])
+        score = None if child is None else _number(child["search_score"])
         absent = record.get(ABSENT, ())
         first, reached = _attempt(record["candidates"], 1)
         asked = [query for round_ in rounds for query in round_["queries"]]
@@ -137,6 +141,7 @@ class Facts:
         Unless that is not known: then a child's record must tell whether it is a new best.
         """
         best = _number((self._trace.summary.get("x0") or {}).get("search_score"))
+        best = self._start if best is None else best
         completed = []
         for i in found:
             before = best if i.best_before is None else i.best_before

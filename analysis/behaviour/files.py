@@ -15,6 +15,7 @@ from analysis.behaviour import (
     parent_rank,
     provenance,
     queries,
+    recorded,
 )
 from analysis.behaviour.iterations import OUTCOMES, RunFacts
 from analysis.output import CsvFile
@@ -38,6 +39,7 @@ def behaviour_files(runs: Sequence[RunFacts]) -> list[CsvFile]:
         *provenance.age_files(chosen),
         *outcomes.files(chosen),
         *queries.files(runs),
+        recorded.file(runs),
     ]
 
 
@@ -82,6 +84,11 @@ _PAGE = {
         "The first 100 iterations, without those that an external error spoilt. Intervals take "
         "iterations for independent, which those of one run are not.",
     ),
+    "recorded_decisions": (
+        "Decisions of imported runs",
+        "Each run by itself: records that were chosen for their stories say nothing of others. "
+        "Iterations whose decision is not on record are in no share.",
+    ),
     "search_ends": ("Searches", "Of every run that searched; repeated is one URL found again."),
 }  # fmt: skip
 
@@ -104,14 +111,15 @@ def flag_files(found: flags.Flags) -> list[CsvFile]:
 def notes_of(runs: Sequence[RunFacts]) -> list[str]:
     """Runs with a gate that are in no statistic of decisions, and why."""
     gates = Counter(run.gate for run in runs if run.gate and not run.decides and not run.recorded)
-    recorded = sum(run.recorded for run in runs)
+    imported = sum(run.recorded for run in runs)
     found = [
         f"{count} runs with the gate {gate} are not in the statistics of decisions: a rule decides"
         for gate, count in sorted(gates.items())
     ]
-    if recorded:
+    if imported:
         found.append(
-            f"{recorded} imported runs are in no rate: they were selected for their stories"
+            f"{imported} imported runs are in no rate: they were selected for their stories "
+            "(see recorded_decisions.csv)"
         )
     return found + [note for run in runs if run.decides for note in _gaps(run)]
 

@@ -103,18 +103,15 @@ class TaskName:
 
     @classmethod
     def of(cls, trace: Trace) -> TaskName:
-        """Of a run; for a task that the catalogue does not have, as its manifest tells.
+        """Of a run; a task that the catalogue does not have has the domain that the run tells.
 
-        Raises :class:`DataProblem` for a run that does not tell its task.
+        Texts are empty where nothing tells: counts that need no task take the run in.
         """
         try:
             task = trace.task
         except DataProblem:
-            name = trace.task_id.rpartition("/")[2]
-            domain = trace.manifest.get("domain")
-            if not name or not isinstance(domain, str):
-                raise
-            return cls(trace.task_id, name, domain)
+            domain = trace.manifest.get("domain") or trace.summary.get("domain") or ""
+            return cls(trace.task_id, trace.task_id.rpartition("/")[2], str(domain))
         return cls(task.id, task.name, task.declared.domain_title)
 
 

@@ -32,6 +32,7 @@ from analysis.figures import (
 )
 from analysis.figures.stored_pairs import Pair
 from analysis.figures.style import Drawn, Look
+from analysis.gains import notes_on_pairs
 from analysis.published import Published
 from analysis.reading import Reading, read_traces
 from analysis.rows import DataProblem
@@ -165,17 +166,25 @@ def draw(
     """Draw the chosen figures one by one, then the pairs of stored outputs.
 
     A figure of own runs with nothing to show is skipped; ``tasks`` is the list of `runs_fig7`.
-    What was left out of own runs is added to ``notes`` at the end.
+    What was skipped and left out is added to ``notes`` at the end.
     """
+    skipped = []
     own = None if runs is None else Own(read_study(runs), data, tasks)
     for name in names:
         with style.drawing():
             if name in PUBLISHED:
                 yield PUBLISHED[name](data)
-            elif own is not None and (drawn := RUNS[name](own)) is not None:
-                yield drawn
-    if own is not None and notes is not None:
-        notes += own.notes
+            elif own is not None:
+                drawn = RUNS[name](own)
+                if drawn is None:
+                    skipped.append(name)
+                else:
+                    yield drawn
+    if notes is not None:
+        notes += notes_on_pairs(data) if "fig6" in names else ()
+        notes += [] if own is None else own.notes
+        if skipped:
+            notes.append(f"not drawn, because the runs have nothing to show: {', '.join(skipped)}")
     for pair in pairs:
         with style.drawing():
             yield stored_pairs.draw(pair)

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from analysis.report.packing import plain_json
-from analysis.traces import Document, Trace
+from analysis.trace_documents import Document
+from analysis.traces import Trace
 
 BODY_CHARS = 12_000
 """Of a page's text; a prompt shows a few thousand."""

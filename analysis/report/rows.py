@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from analysis.rows import DataProblem
+from analysis.trace_fields import ABSENT
 from analysis.traces import Trace
 from benchmark.ndg import ndg
 
@@ -63,8 +64,11 @@ def read_rows(trace: Trace) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         try:
             started = started or record["started"]
             row = _row(record, gains, started)
-            if recorded:  # imported from a page that tells no usage: not known, not 0
-                row |= dict.fromkeys(("usd", "calls", "tokens", "evaluations"))
+            absent = ("usage", "candidates") if recorded else record.get(ABSENT, ())
+            if "usage" in absent:  # not known, not 0
+                row |= dict.fromkeys(("usd", "calls", "tokens"))
+            if "candidates" in absent:
+                row["evaluations"] = None
             yield record, row
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise DataProblem(
@@ -76,7 +80,7 @@ def read_rows(trace: Trace) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 def _row(record: Mapping[str, Any], gains: Gains, started: str | None) -> dict[str, Any]:
     gate, child, report = record["gate"], record["child"], record["report"]
     documents = record["documents"]
-    usage = record["usage"].values()
+    usage = record["usage"]["by_purpose"].values()
     evaluated = [c["eval"]["status"] for c in record["candidates"] if c["eval"] is not None]
     return {
         "t": record["t"],
@@ -87,7 +91,7 @@ def _row(record: Mapping[str, Any], gains: Gains, started: str | None) -> dict[s
         "report": None if report is None else report["reporting"],
         "best": record["run_best_after"],
         "ndg": gains.after(record),
-        "new_best": record["new_best"],
+        "new_best": bool(record["new_best"]),
         "outcome": outcome(record),
         "decision": None if gate is None else gate["decision"],
         "label": record["label"],
@@ -112,6 +116,8 @@ def outcome(record: Mapping[str, Any]) -> str:
     ``unknown`` where a child is not compared with its parent, as in imported records.
     """
     child = record["child"]
+    if child is None and "candidates" in record.get(ABSENT, ()):
+        return "unknown"
     if child is None:
         last = [c for c in record["candidates"] if c["attempt"] == record["attempts"]]
         return "evaluation_failed" if any(c["eval"] for c in last) else "no_program"
@@ -124,7 +130,7 @@ def outcome(record: Mapping[str, Any]) -> str:
 
 def usd(record: Mapping[str, Any]) -> float | None:
     """Cost of an iteration's model calls and searches; ``None`` when one of them is unpriced."""
-    usage, search = record["usage"].values(), record["search_usage"]
+    usage, search = record["usage"]["by_purpose"].values(), record["search_usage"]
     if search["requests"] and search["cost_usd"] is None:
         return None
     if any(row["unpriced_calls"] for row in usage):
@@ -185,7 +191,7 @@ class Totals:
         self.evaluations += row["evaluations"] or 0
         if row["decision"] is not None:
             self.decisions[row["decision"]] = self.decisions.get(row["decision"], 0) + 1
-        for purpose, spent in record["usage"].items():
+        for purpose, spent in record["usage"]["by_purpose"].items():
             mine = self.usage.setdefault(
                 purpose,
                 {"calls": 0, **dict.fromkeys(TOKENS, 0), "cost_usd": None, "unpriced_calls": 0},

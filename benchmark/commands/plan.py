@@ -8,15 +8,25 @@ import typer
 
 from benchmark.commands.options import JsonOption, console, print_json
 from benchmark.commands.run_options import (
+    BlocklistOption,
     CandidatesOption,
     ConfigOption,
+    EditOption,
+    GateOption,
     IterationsOption,
     KeyOption,
+    MaxCostOption,
+    MaxHoursOption,
     MethodOption,
+    PerQueryOption,
     PresetOption,
     QueriesOption,
     ReleasedOption,
+    RetainOption,
     RoundsOption,
+    RulesOption,
+    SearchOption,
+    SeedOption,
     TaskOption,
     configuration,
 )
@@ -28,10 +38,20 @@ def plan(
     model: Annotated[str | None, typer.Option(help="As in `evoduet run`.")] = None,
     preset: PresetOption = None,
     as_released: ReleasedOption = False,
+    search: SearchOption = None,
+    no_blocklist: BlocklistOption = False,
+    rules: RulesOption = None,
+    edit: EditOption = None,
+    gate: GateOption = None,
     rounds: RoundsOption = None,
     queries: QueriesOption = None,
+    per_query: PerQueryOption = None,
+    retain: RetainOption = None,
     candidates: CandidatesOption = None,
     iterations: IterationsOption = None,
+    seed: SeedOption = None,
+    max_cost: MaxCostOption = None,
+    max_hours: MaxHoursOption = None,
     usd_per_call: Annotated[float | None, typer.Option(help="Price of a model call.")] = None,
     usd_per_search: Annotated[float | None, typer.Option(help="Price of a search.")] = None,
     presets: Annotated[
@@ -42,6 +62,9 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Say what a run may do at worst: model calls, searches, evaluations, cost.
+
+    Takes the options of `evoduet run` that a method is configured with, limits included, though
+    none of these makes the bound smaller.
 
     Examples: `evoduet plan --task cp26 --method evoduet --preset N16 --usd-per-call 0.01`,
     `evoduet plan --presets`
@@ -56,7 +79,10 @@ def plan(
     worst = bound(
         configuration(
             config, preset, as_released, option, task=task, method=method, model=model,
-            rounds=rounds, queries=queries, candidates=candidates, iterations=iterations,
+            search=search, blocklist=False if no_blocklist else None, rules=rules, edit=edit,
+            gate=gate, rounds=rounds, queries=queries, per_query=per_query, retain=retain,
+            candidates=candidates, iterations=iterations, seed=seed, max_cost=max_cost,
+            max_hours=max_hours,
         )
     )  # fmt: skip
     cost = worst.cost_usd(usd_per_call, usd_per_search)

@@ -42,6 +42,7 @@ def plot(
     if out.suffix not in FORMATS:
         raise UsageProblem(f"--out {out}: use one of {', '.join(FORMATS)}")
     one_of("--stage", stage, ("search", "report"))
+    one_of("--isolation", isolation, ("auto", "bubblewrap", "process"))
     prepare_output(out)
     setup = prepare(task, variant, settings(set_))
     with Harness(isolation) if program is not None else nullcontext() as harness:

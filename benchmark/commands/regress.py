@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,10 +14,12 @@ from benchmark.commands.options import (
     IsolationOption,
     JsonOption,
     console,
+    one_of,
     prepare_output,
     print_json,
     write_text,
 )
+from benchmark.commands.suite import run_watched
 
 if TYPE_CHECKING:
     from benchmark.evaluation import Evaluation
@@ -41,17 +44,16 @@ def regress(
 
     Examples: `evoduet regress`, `evoduet regress --update`
     """
+    one_of("--isolation", isolation, ("auto", "bubblewrap", "process"))
     from benchmark.catalogue import select as select_tasks
-    from benchmark.harness import Harness
     from benchmark.regress import compare, read_baseline
-    from benchmark.suite import initial_entries, run_suite
+    from benchmark.suite import initial_entries
 
     if update:
         prepare_output(baseline)
     before = {} if update and not baseline.exists() else read_baseline(baseline)
     tasks = select_tasks(select)
-    with Harness(isolation, workers=workers) as harness:
-        results = run_suite(initial_entries(tasks), harness, workers=workers)
+    results = run_watched(initial_entries(tasks), [], workers, "search", isolation, quiet=as_json)
     comparisons = compare(tasks, results, before)
     if as_json:
         print_json({"comparisons": [asdict(comparison) for comparison in comparisons]})
@@ -88,3 +90,5 @@ def _print(comparisons: list[Comparison]) -> None:
         outcome = f"[{colours[row.outcome]}]{row.outcome}[/{colours[row.outcome]}]"
         table.add_row(row.task, outcome, row.before, row.now, escape(row.reason))
     console().print(table)
+    counts = Counter(row.outcome for row in comparisons)
+    typer.echo(", ".join(f"{n} {outcome}" for outcome, n in counts.items()))

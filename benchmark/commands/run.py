@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benchmark.commands.options import JsonOption, SetOption, UsageProblem, settings
+from benchmark.commands.options import JsonOption, SetOption, settings
 from benchmark.commands.run_options import (
+    BlocklistOption,
     CandidatesOption,
     ConfigOption,
+    EditOption,
+    GateOption,
     IterationsOption,
     KeyOption,
+    MaxCostOption,
+    MaxHoursOption,
     MethodOption,
     PerQueryOption,
     PresetOption,
@@ -20,6 +25,9 @@ from benchmark.commands.run_options import (
     ReleasedOption,
     RetainOption,
     RoundsOption,
+    RulesOption,
+    SearchOption,
+    SeedOption,
     TaskOption,
     configuration,
 )
@@ -51,30 +59,23 @@ def run(
     ] = None,
     preset: PresetOption = None,
     as_released: ReleasedOption = False,
-    search: Annotated[
-        str | None,
-        typer.Option(help="tavily (the web), offline (oracle documents), a folder, or none."),
-    ] = None,
-    no_blocklist: Annotated[
-        bool, typer.Option("--no-blocklist", help="Search results may name this benchmark's pages.")
-    ] = False,
-    rules: Annotated[str | None, typer.Option(help="official or robust.")] = None,
-    edit: Annotated[str | None, typer.Option(help="diff or full.")] = None,
-    gate: Annotated[
-        str | None, typer.Option(help="knowledge, random, stagnation, always or never.")
-    ] = None,
+    search: SearchOption = None,
+    no_blocklist: BlocklistOption = False,
+    rules: RulesOption = None,
+    edit: EditOption = None,
+    gate: GateOption = None,
     rounds: RoundsOption = None,
     queries: QueriesOption = None,
     per_query: PerQueryOption = None,
     retain: RetainOption = None,
     candidates: CandidatesOption = None,
     iterations: IterationsOption = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the run.")] = None,
-    max_cost: Annotated[float | None, typer.Option(help="Stop at this cost in USD.")] = None,
+    seed: SeedOption = None,
+    max_cost: MaxCostOption = None,
     prices: Annotated[
         str | None, typer.Option(help="Price file (TOML, USD), or the preset paper-gateway.")
     ] = None,
-    max_hours: Annotated[float | None, typer.Option(help="Stop after so many hours.")] = None,
+    max_hours: MaxHoursOption = None,
     cassette: Annotated[
         str | None, typer.Option(help="Record model and search answers into this new file.")
     ] = None,
@@ -97,6 +98,7 @@ def run(
     Examples: `evoduet run --task cp26 --method evoduet --model offline/perturb --iterations 10`,
     `evoduet run --task cp26 --command "python my_method.py" --iterations 50`
     """
+    from method.manifest import new_folder
     from method.runs import run as start
 
     chosen = configuration(
@@ -108,10 +110,10 @@ def run(
         blocklist=False if no_blocklist else None, prices=prices, cassette=cassette,
         cassette_mode="replay" if replay_ else None,
     )  # fmt: skip
-    folder = out or _new_folder(chosen)
+    folder = out or new_folder(chosen)
     if not as_json:
         _say_notes(chosen)
-    show_run(lambda progress: start(chosen, folder, progress=progress), as_json)
+    show_run(lambda progress: start(chosen, folder, progress=progress), folder, as_json)
 
 
 def _say_notes(config: RunConfig) -> None:
@@ -127,15 +129,3 @@ def _say_notes(config: RunConfig) -> None:
     declared = find_task(config.task).declared.search.iterations
     for note in released_notes(resolved(config), declared):
         typer.echo(f"note: {note}", err=True)
-
-
-def _new_folder(config: RunConfig) -> Path:
-    from method.naming import SCAFFOLDS
-
-    method = config.method.removeprefix(f"{SCAFFOLDS[0]}+")
-    name = f"{config.task.rpartition('/')[2]}-{method}-{config.seed}"
-    for number in range(1, 10_000):
-        folder = Path("results/runs") / (name if number == 1 else f"{name}-{number}")
-        if not folder.exists():
-            return folder
-    raise UsageProblem("--out: name a folder")

@@ -45,6 +45,27 @@ CandidatesOption = Annotated[
 IterationsOption = Annotated[
     int | None, typer.Option("--iterations", "-T", help="T, outer iterations in all.")
 ]
+SearchOption = Annotated[
+    str | None,
+    typer.Option(
+        "--search", help="tavily (the web), offline (oracle documents), a folder, or none."
+    ),
+]
+BlocklistOption = Annotated[
+    bool, typer.Option("--no-blocklist", help="Search results may name this benchmark's pages.")
+]
+RulesOption = Annotated[str | None, typer.Option("--rules", help="official or robust.")]
+EditOption = Annotated[str | None, typer.Option("--edit", help="diff or full.")]
+GateOption = Annotated[
+    str | None, typer.Option("--gate", help="knowledge, random, stagnation, always or never.")
+]
+SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed of the run.")]
+MaxCostOption = Annotated[
+    float | None, typer.Option("--max-cost", help="Stop at this cost in USD.")
+]
+MaxHoursOption = Annotated[
+    float | None, typer.Option("--max-hours", help="Stop after so many hours of this session.")
+]
 PresetOption = Annotated[
     list[str] | None,
     typer.Option(

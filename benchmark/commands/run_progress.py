@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
 INVALID, MISSING, INTERRUPTED = 1, 3, 75
 
 
-def show_run(action: Callable[[Progress], RunResult], as_json: bool) -> None:
-    """Run with live progress; print the summary; turn the ways to end into exit codes."""
+def show_run(action: Callable[[Progress], RunResult], folder: Path, as_json: bool) -> None:
+    """Run in ``folder`` with live progress, print the summary, leave with the run's exit code.
+
+    JSON is printed of every run that has a journal, however it ended.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -49,16 +53,22 @@ def show_run(action: Callable[[Progress], RunResult], as_json: bool) -> None:
 
             result = action(progress)
     except InvalidSeed as problem:
-        _stop(str(problem), INVALID)
+        _stop(str(problem), INVALID, folder, as_json)
     except EvaluatorUnavailable as problem:
-        _stop(str(problem), MISSING)
+        _stop(str(problem), MISSING, folder, as_json)
     except (Paused, Stopped) as problem:
-        _stop(f"{problem}; go on with `evoduet resume`", INTERRUPTED)
+        text = f"{problem}; go on with `evoduet resume {folder}`"
+        _stop(text, INTERRUPTED, folder, as_json)
     else:
         _print(result, as_json)
 
 
-def _stop(message: str, code: int) -> None:
+def _stop(message: str, code: int, folder: Path, as_json: bool) -> None:
+    from method.journal import FILE_NAME
+    from method.runs import summarise
+
+    if as_json and (folder / FILE_NAME).is_file():
+        print_json(summarise(folder))
     typer.echo(f"evoduet: {message}", err=True)
     raise typer.Exit(code)
 

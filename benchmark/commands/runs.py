@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from benchmark.catalogue import UnknownTask
 from benchmark.commands.options import JsonOption, UsageProblem, console, print_json, write_text
 from benchmark.commands.run_progress import readable, show_run
 
@@ -29,7 +30,9 @@ def resume(
     """
     from method.runs import resume as go_on
 
-    show_run(lambda progress: go_on(folder, iterations=iterations, progress=progress), as_json)
+    show_run(
+        lambda progress: go_on(folder, iterations=iterations, progress=progress), folder, as_json
+    )
 
 
 def replay(folder: RunArgument, as_json: JsonOption = False) -> None:
@@ -50,18 +53,25 @@ def runs(
     folder: Annotated[Path, typer.Argument(help="Folder of runs.")] = Path("results/runs"),
     as_json: JsonOption = False,
 ) -> None:
-    """List runs: status, best, cost.
+    """List runs: status, best, cost. Those that cannot be read are named on stderr.
 
     Example: `evoduet runs results/runs`
     """
+    from method.journal import JournalError
     from method.runs import summarise
 
     journals = sorted(folder.rglob("journal.jsonl"))
     if not journals:
         raise UsageProblem(f"{folder}: no runs there")
-    rows = [summarise(journal.parent) for journal in journals]
+    rows, problems = [], []
+    for journal in journals:
+        try:
+            rows.append(summarise(journal.parent))
+        except (JournalError, UnknownTask) as problem:
+            problems.append({"run": str(journal.parent), "problem": str(problem)})
+            typer.echo(f"evoduet: {journal.parent}: left out: {problem}", err=True)
     if as_json:
-        print_json({"runs": rows})
+        print_json({"runs": rows, "unreadable": problems})
         return
     from rich.table import Table
 
@@ -92,28 +102,38 @@ def best(
     if out is not None:
         write_text(out, code)
     if as_json:
-        print_json({"best": summary["best"], "task": summary["task"], "program": code})
-    elif out is None:
+        found = {"best": summary["best"], "ndg": summary["ndg"], "task": summary["task"]}
+        print_json({**found, "program": code})
+        return
+    if out is None:
         typer.echo(code)
-    else:
-        score = summary["best"]["search_score"]
-        typer.echo(f"{out}: search score {score!r}, NDG {readable(summary['ndg'])}")
+    best_found = summary["best"]
+    typer.echo(
+        f"{out or folder}: iteration {best_found['t']}, search score "
+        f"{best_found['search_score']!r}, objective {readable(best_found['reporting'])}, "
+        f"NDG {readable(summary['ndg'])}",
+        err=out is None,
+    )
 
 
 def trace(folder: RunArgument, as_json: JsonOption = False) -> None:
-    """Check a run's trace and summarise it: one line for each iteration.
+    """Check a run's trace, write it anew and summarise it: one line for each iteration.
 
     Example: `evoduet trace results/runs/cp26-evoduet-42`
     """
+    from method.journal import FILE_NAME
     from method.summary import is_recorded
-    from method.trace import check_trace, read_trace, write_trace
+    from method.trace import SCHEMA, check_trace, read_trace, read_written, write_trace
 
-    records = read_trace(folder)
-    check_trace(records, recorded=is_recorded(folder))
-    write_trace(folder)
+    own = (folder / FILE_NAME).is_file()
+    records = read_written(folder, recorded=own and is_recorded(folder))
+    if own or not records:  # without a journal the file is all there is
+        records = read_trace(folder)
+        check_trace(records, recorded=is_recorded(folder))
+        write_trace(folder)
     if as_json:
-        for record in records:
-            print(json.dumps(record, ensure_ascii=False, allow_nan=False))
+        rows = [_row(record) for record in records]
+        print_json({"run": str(folder), "schema": SCHEMA, "valid": True, "iterations": rows})
         return
     from rich.table import Table
 
@@ -121,10 +141,24 @@ def trace(folder: RunArgument, as_json: JsonOption = False) -> None:
     for name in ("t", "decision", "documents", "N", "parent", "child", "best"):
         table.add_column(name)
     for record in records:
-        child = "-" if record["child"] is None else readable(record["child"]["search_score"])
+        row = _row(record)
+        child = "-" if row["child"] is None else readable(row["child"])
         table.add_row(
-            str(record["t"]), (record["gate"] or {}).get("executed") or "-",
-            str(len(record["documents"])), str(record["n_planned"]),
-            readable(record["parent"]["score"]), child, readable(record["run_best_after"]),
+            str(row["t"]), row["decision"] or "-", str(row["documents"]), str(row["n_planned"]),
+            readable(row["parent"]), child, readable(row["best"]),
         )  # fmt: skip
     console().print(table)
+
+
+def _row(record: Mapping[str, Any]) -> dict[str, Any]:
+    """An iteration in short."""
+    child = record["child"]
+    return {
+        "t": record["t"],
+        "decision": (record["gate"] or {}).get("executed"),
+        "documents": len(record["documents"]),
+        "n_planned": record["n_planned"],
+        "parent": record["parent"]["score"],
+        "child": None if child is None else child["search_score"],
+        "best": record["run_best_after"],
+    }

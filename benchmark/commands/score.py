@@ -56,7 +56,11 @@ def score(
     ] = False,
     save: Annotated[
         Path | None,
-        typer.Option(help="Also write the results to this file, and what was made beside it."),
+        typer.Option(
+            "--save",
+            "--out",
+            help="Also write the results to this file, and what was made beside it.",
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

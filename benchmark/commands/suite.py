@@ -35,12 +35,12 @@ def suite(
         bool, typer.Option("--initial", help="Evaluate the initial programs (the default).")
     ] = False,
     programs: Annotated[
-        Path | None, typer.Option(help="Folder with one program for each task, <name>.py.")
+        Path | None, typer.Option(help="Folder with one program for each task, NAME.py.")
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Evaluations at a time.")] = 1,
     stage: StageOption = "search",
     out: Annotated[
-        Path | None, typer.Option(help="Result file; default results/suite/<time>.json.")
+        Path | None, typer.Option(help="Result file; default results/suite/TIME.json.")
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 3 when a selected task was unavailable.")
@@ -63,12 +63,13 @@ def suite(
     file = prepare_output(out or Path(time.strftime("results/suite/%Y%m%d-%H%M%S.json")))
     done: list[Evaluation] = []
     try:
-        results = _run(entries, done, workers, stage, isolation, quiet=as_json)
+        results = run_watched(entries, done, workers, stage, isolation, quiet=as_json)
     except KeyboardInterrupt:
         save_results(file, done)
         rest = ",".join(e.task.id for e in entries if e.task.id not in {d.task for d in done})
+        own = "" if programs is None else f" --programs {programs}"
         typer.echo(f"\nevoduet: interrupted; {file} has what is done, go on with: "
-                   f"evoduet suite --select {rest}", err=True)  # fmt: skip
+                   f"evoduet suite --select {rest}{own}", err=True)  # fmt: skip
         # Waiting candidates may have minutes to go: leave at once, their sandboxes die with us.
         os._exit(75)
     save_results(file, results)
@@ -95,7 +96,7 @@ def _entries(tasks: list[Task], folder: Path | None) -> list[Entry]:
     return entries
 
 
-def _run(
+def run_watched(
     entries: list[Entry],
     done: list[Evaluation],
     workers: int,
@@ -104,6 +105,7 @@ def _run(
     *,
     quiet: bool,
 ) -> list[Evaluation]:
+    """Evaluate all with a bar on stderr, unless ``quiet``; ``done`` grows as results arrive."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -47,15 +47,17 @@ def tables(
     """
     with usage_problems():
         from analysis.comparison import by_setting, pairs
+        from analysis.gains import notes_on_pairs
         from analysis.output import write_files
         from analysis.tables.build import published_files, run_files
 
         published = open_published(data, anchors, out)
         files = published_files(published)
-        notes: Sequence[str] = ()
+        notes = notes_on_pairs(published)
         if runs is not None:
-            own, notes = run_files(runs, published)
+            own, more = run_files(runs, published)
             files |= own
+            notes += more
         headline = by_setting(pairs(published))
         written = write_files(out, files)
     for note in notes:
@@ -65,7 +67,7 @@ def tables(
             {
                 "out": str(out),
                 "files": [path.name for path in written],
-                "notes": list(notes),
+                "notes": notes,
                 "figure_6a": [
                     {"model": row.model, "N": row.n, "openevolve": row.baseline,
                      "evoduet": row.evoduet, "delta": row.delta}

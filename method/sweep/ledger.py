@@ -20,7 +20,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +28,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from method.grouped_file import GroupedFile
 from method.journal import now
 
 FILE_NAME = "sweep.jsonl"
@@ -136,17 +136,15 @@ class Ledger:
                 "or take another --out"
             ) from None
         try:
-            self._last, self._number, self._size = _FIRST, 0, 0
+            self._last, self._number, size = _FIRST, 0, 0
             for line, record in _whole_lines(self.path):
                 self.projection.apply(record["event"], record["data"], record["time"])
                 self._last, self._number = hashlib.sha256(line).hexdigest(), self._number + 1
-                self._size += len(line)
-            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-            os.ftruncate(self._file, self._size)
+                size += len(line)
+            self._file = GroupedFile(self.path, size)
         except BaseException:
             self._lock.release()
             raise
-        self._buffer: list[bytes] = []
 
     def note(self, event: str, **data: Any) -> None:
         """Buffer an event until :meth:`commit` and take it into account."""
@@ -158,33 +156,21 @@ class Ledger:
         line = text.encode("ascii") + b"\n"
         self.projection.apply(event, data, time)
         self._last, self._number = hashlib.sha256(line).hexdigest(), self._number + 1
-        self._buffer.append(line)
+        self._file.add(line)
 
     def commit(self) -> None:
-        """Write what is buffered, with one fsync; a write that fails leaves the file as it was.
+        """Write what is buffered, with one fsync; see :meth:`GroupedFile.commit`.
 
         Raises ``OSError`` (disk full); the events stay buffered.
         """
-        if not self._buffer:
-            return
-        content = b"".join(self._buffer)
-        rest = memoryview(content)
-        try:
-            while rest:
-                rest = rest[os.write(self._file, rest) :]
-            os.fsync(self._file)
-        except OSError:
-            os.ftruncate(self._file, self._size)
-            raise
-        self._size += len(content)
-        self._buffer.clear()
+        self._file.commit()
 
     def close(self) -> None:
         """Commit and let other drivers in."""
         try:
             self.commit()
         finally:
-            os.close(self._file)
+            self._file.close()
             self._lock.release()
 
     def __enter__(self) -> Ledger:

@@ -105,7 +105,8 @@ def test_nothing_to_show_is_no_figure(synthetic: SyntheticRuns, data: Published)
     notes: list[str] = []
     assert list(draw(NAMES, data, synthetic.folder, notes=notes)) == []
     assert notes == [
-        "1 runs with the gate always are not in the statistics of decisions: a rule decides"
+        "1 runs with the gate always are not in the statistics of decisions: a rule decides",
+        f"not drawn, because the runs have nothing to show: {', '.join(NAMES)}",
     ]
 
 

@@ -17,8 +17,8 @@ from synthetic_traces import (
     slot,
 )
 
-from analysis.behaviour.files import behaviour_files, notes_of
 from analysis.behaviour.facts import Facts, page_key
+from analysis.behaviour.files import behaviour_files, notes_of
 from analysis.behaviour.iterations import LookedUp, RunFacts
 from analysis.reading import feed, read_traces
 from analysis.runs import read_study
@@ -163,7 +163,7 @@ def test_half_written_and_empty_traces_are_named(synthetic: SyntheticRuns) -> No
         (torn, lambda text: text[:-40]),
         (empty, lambda text: ""),
         (broken, lambda text: text.replace('"t": 1,', '"t": 1', 1)),
-        (lacking, lambda text: text.replace('"prompt_docs"', '"prompted"')),
+        (lacking, lambda text: text.replace('"candidates": [', '"candidates": 7, "c": [')),
     ):
         path = folder / "trace.jsonl"
         path.write_text(change(path.read_text()))  # type: ignore[no-untyped-call]
@@ -173,7 +173,7 @@ def test_half_written_and_empty_traces_are_named(synthetic: SyntheticRuns) -> No
     assert "torn: the last line of its trace is torn" in notes
     assert "empty/trace.jsonl: the trace is empty, no iteration has closed yet" in notes
     assert "broken/trace.jsonl line 1: not a trace record" in notes
-    assert "lacking: iteration 1 of the trace cannot be read (KeyError('prompt_docs'))" in notes
+    assert "lacking/trace.jsonl line 1: iteration 1 cannot be read (TypeError(" in notes
 
 
 def test_order_of_lines_and_runs_does_not_matter(synthetic: SyntheticRuns) -> None:
@@ -215,7 +215,8 @@ def test_gates_that_follow_a_rule_and_imported_runs_are_in_no_rate(
     assert {run.run_id for run in reading.runs if run.decides} == {"model"}
     assert notes_of(reading.runs) == [
         "1 runs with the gate random are not in the statistics of decisions: a rule decides",
-        "1 imported runs are in no rate: they were selected for their stories",
+        "1 imported runs are in no rate: they were selected for their stories "
+        "(see recorded_decisions.csv)",
     ]
 
 
@@ -226,7 +227,10 @@ def test_an_unknown_parent_is_compared_with_nothing(synthetic: SyntheticRuns) ->
     ])).iterations  # fmt: skip
     assert found.outcome == "improved"
     folder = synthetic.run("b", [slot("no-op", child=0.6)])
-    record = json.loads((folder / "trace.jsonl").read_text()) | {"parent": unknown}
-    (folder / "trace.jsonl").write_text(json.dumps(record) + "\n")
-    (found,) = facts_of(folder).iterations
-    assert (found.outcome, found.promising, found.beats_parent) == ("unknown", False, False)
+    for said, outcome in ((None, "unknown"), (True, "improved"), (False, "not_improved")):
+        record = json.loads((folder / "trace.jsonl").read_text()) | {"parent": unknown}
+        record["child"]["beats_parent"] = said  # all that is known of the comparison
+        (folder / "trace.jsonl").write_text(json.dumps(record) + "\n")
+        (found,) = facts_of(folder).iterations
+        assert (found.outcome, found.promising) == (outcome, False)
+        assert found.beats_parent == (said is True)

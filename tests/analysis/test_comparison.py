@@ -15,8 +15,10 @@ from analysis.comparison import (
     settings,
     summary,
 )
+from analysis.gains import notes_on_pairs
 from analysis.published import Published, default_folder
 from analysis.rows import DataProblem, Row, read_rows
+from analysis.tables.build import published_files
 
 LUNA, GEMINI, QWEN = "GPT-5.6-Luna", "Gemini-3.8-Flash", "Qwen3.5-9B"
 
@@ -150,14 +152,22 @@ def test_changed_anchors_change_one_task(copy: PublishedCopy, data: Published) -
     )
 
 
-def test_a_cell_without_its_partner_is_named(copy: PublishedCopy) -> None:
+def test_a_cell_without_its_partner_is_named_and_in_no_comparison(
+    copy: PublishedCopy, data: Published
+) -> None:
     gone = {"model": LUNA, "N": "8", "method": "OpenEvolve", "task_id": "erdos"}
     copy.change(
         "tables7_10_scores",
         lambda row: None if all(row[k] == v for k, v in gone.items()) else row,
     )
-    with pytest.raises(DataProblem, match=r"no OpenEvolve row for erdos, GPT-5\.6-Luna, N = 8"):
-        pairs(copy.read())
+    changed = copy.read()
+    left = [p for p in pairs(data) if (p.model, p.n, p.task_id) != (LUNA, 8, "erdos")]
+    assert pairs(changed) == left
+    assert len(left) == len(pairs(data)) - 1
+    (note,) = notes_on_pairs(changed)
+    assert "erdos, GPT-5.6-Luna, N = 8 has a row of EvoDuet alone" in note
+    assert notes_on_pairs(data) == []
+    published_files(changed)  # everything else is computed all the same
 
 
 def test_a_task_without_anchors_is_named(copy: PublishedCopy) -> None:

@@ -8,10 +8,13 @@ from typing import Any
 
 import jsonschema
 import pytest
+from published_copy import read_csv
 from recorded_files import PARENT, ROUNDED, Made, erdos_run, point, step, swap_run, write
 from typer.testing import CliRunner, Result
 
 from analysis.audit import audit, flags_of, saved_audit
+from analysis.behaviour.files import behaviour_files
+from analysis.reading import read_traces
 from analysis.recorded.objectives import objective_of
 from analysis.recorded.run import LABEL
 from analysis.runs import read_run, read_study
@@ -381,3 +384,17 @@ def main_ok(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main(arguments)
     assert left.value.code in (0, None)
+
+
+def test_decisions_of_an_imported_run_stand_by_themselves(swap: Trace) -> None:
+    reading = read_traces(read_study(swap.folder.parent))
+    files = {file.name: file.text() for file in behaviour_files(reading.runs)}
+    rows = [tuple(row.values())[4:] for row in read_csv(files["recorded_decisions"])]
+    seventh = "0.14285714285714285"
+    expected = [  # 4 and 9 have no point, 6 is unrecorded: 7 of 10 slots
+        ("10", "7", "retrieve", "4", "0.5714285714285714", "1", "0.25"),
+        ("10", "7", "look-up", "1", seventh, "1", "1"),
+        ("10", "7", "no-op", "2", "0.2857142857142857", "1", "0.5"),
+    ]
+    assert rows == [*expected, *expected]  # all, and the only bin
+    assert read_csv(files["fig13"]) == []

@@ -110,13 +110,23 @@ def test_an_empty_trace_gives_a_note(written: WrittenRuns) -> None:
 def test_what_one_count_cannot_read_the_others_can(written: WrittenRuns) -> None:
     folder = written.run("r", [{}], best={"ndg": 5.0})
     text = (folder / "trace.jsonl").read_text()
-    (folder / "trace.jsonl").write_text(text.replace('"usage"', '"used"'))
+    (folder / "trace.jsonl").write_text(text.replace('"started": "', '"started": "on '))
     found = read_traces(read_study(written.folder))
     assert found.curves.progress == ()
     assert [run.run_id for run in found.runs] == ["r"]
     (note,) = found.notes
     assert note.startswith("no curves: ")
-    assert "iteration 1 of the trace cannot be read (KeyError('usage'))" in note
+    assert "iteration 1 of the trace cannot be read (ValueError(" in note
+
+
+def test_usage_that_is_not_told_is_unknown(written: WrittenRuns) -> None:
+    folder = written.run("r", [{"score": 2.0, "evaluations": 2}, {}], best={"ndg": 5.0})
+    text = (folder / "trace.jsonl").read_text()
+    (folder / "trace.jsonl").write_text(text.replace('"usage"', '"used"'))
+    found = progress_of(folder)
+    assert set(found.curves) == {"iterations", "evaluations", "seconds"}
+    (folder / "trace.jsonl").write_text(text.replace('"candidates"', '"sampled"'))
+    assert "evaluations" not in progress_of(folder).curves
 
 
 def test_missing_slots_leave_a_gap_in_iterations_alone(written: WrittenRuns) -> None:

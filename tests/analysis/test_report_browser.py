@@ -378,7 +378,7 @@ def test_keyboard_alone_is_enough(reader: Reader) -> None:
         assert focused(page)["modal"] or focused(page)["tag"] == "BODY"
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="hidden")
-    page.wait_for_function("document.activeElement.dataset.t === '3'")
+    page.wait_for_selector("[data-t='3']:focus")
     assert page.evaluate("location.hash") == "#/run/cp26-evoduet-1"
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog[open][data-t='3']")

@@ -299,7 +299,7 @@ def test_damaged_runs_are_named_and_left_out(tmp_path: Path) -> None:
     bad = RunFolder(tmp_path / "runs" / "bad", seed=2).write()
     lines = (bad / "trace.jsonl").read_text().splitlines()
     record = json.loads(lines[4])
-    del record["usage"]
+    record["candidates"] = 7
     lines[4] = json.dumps(record)
     (bad / "trace.jsonl").write_text("\n".join(lines) + "\n")
     torn = RunFolder(tmp_path / "runs" / "torn", seed=3).write()
@@ -309,7 +309,7 @@ def test_damaged_runs_are_named_and_left_out(tmp_path: Path) -> None:
     page = built(tmp_path)
     assert sorted(run["name"] for run in page.index["runs"]) == ["good", "torn"]
     notes = page.index["notes"]
-    assert any("bad: iteration 5 of the trace cannot be read" in note for note in notes)
+    assert any("line 5: iteration 5 cannot be read" in note for note in notes)
     assert any(note.startswith("torn: ") and "torn" in note[6:] for note in notes)
     assert any("the trace is empty" in note for note in notes)
     assert not any(str(tmp_path) in note for note in notes)

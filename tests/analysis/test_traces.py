@@ -76,10 +76,11 @@ def test_a_torn_last_line_is_dropped_with_a_note(synthetic: SyntheticRuns) -> No
     ("line", "message"),
     [
         ("{oops}\n", "line 2: not a trace record"),
-        ("\n", "line 2: not a trace record"),
+        ("{}\n", "line 2: not a trace record"),
         ("[]\n", "line 2: not a trace record"),
         ('{"schema": "evoduet.trace/1", "t": 2, "score": NaN}\n', "line 2: not a trace record"),
-        ('{"t": 2}\n', "line 2: not a trace record"),
+        ('{"t": "2"}\n', "line 2: t is '2', expected"),
+        ('{"t": 2, "rounds": [3]}\n', "line 2: iteration 2 cannot be read"),
         ('{"schema": "evoduet.trace/9", "t": 2}\n', "line 2: schema 'evoduet.trace/9', expected"),
         ('{"schema": "evoduet.trace/1", "t": 0}\n', "line 2: t is 0, expected"),
         ('{"schema": "evoduet.trace/1", "t": 1}\n', "line 2: a second record of iteration 1"),

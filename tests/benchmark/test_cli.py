@@ -209,6 +209,40 @@ def test_interrupted_suite_keeps_what_is_done(tmp_path: Path) -> None:
     assert kept["task"] == "mathematics/sums_diffs"
 
 
+def test_an_interrupted_command_says_so_and_exits_75(task: str, tmp_path: Path) -> None:
+    quick = program(tmp_path)
+    slow = program(tmp_path, "import os\nos.system('sleep 60')\n", "slow.py")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmark.cli", "score", task, quick, slow, "--json"],
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not _sleeps(process.pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=40)
+    assert (process.returncode, stderr) == (75, "evoduet: interrupted\n")
+    assert json.loads(stdout)["search"] == 1.5
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmark.cli", "oracle", "cp26"],
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert (process.stderr.read(), process.wait(timeout=40)) == ("", 0)
+
+
+def test_version() -> None:
+    from importlib.metadata import version
+
+    assert evoduet("--version").stdout == f"evoduet {version('evoduet')}\n"
+
+
 def test_regress_reports_drift_and_updates(tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.json"
     arguments = ("regress", "--select", "cp26", "--baseline", baseline)

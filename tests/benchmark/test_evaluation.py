@@ -6,12 +6,14 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from toy_task import write_toy_task
 
 from benchmark import Artifact, Harness, evaluate
 from benchmark.artifact import ArtifactError
 from benchmark.catalogue import UnknownTask
+from benchmark.evaluator import Score
 from benchmark.task import TaskError
 
 
@@ -24,6 +26,14 @@ def program(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "program.py"
     path.write_text(text)
     return path
+
+
+def test_a_score_of_numpy_numbers_holds_plain_ones() -> None:
+    score = Score(np.float64(0.5), np.int64(3), {"share": np.float32(0.25), "n": 2})
+    assert json.dumps([score.search, score.objective, score.metrics]) == (
+        '[0.5, 3, {"share": 0.25, "n": 2}]'
+    )
+    assert type(score.search > 0) is bool
 
 
 def test_a_valid_program(task: str, tmp_path: Path) -> None:

@@ -111,6 +111,14 @@ def test_extend_and_export(tmp_path: Path) -> None:
         (("run", "--task", "cp26", "--model", "m", "--option", "roundz=1"), "roundz: unknown key"),
         (("run", "--task", "cp26", "--model", "m", "--option", "rounds"), "write it as KEY=VALUE"),
         (("run", "--task", "cp26", "--model", "m", "--option", "R=1", "-R", "2"), "option of its"),
+        (
+            ("run", "--task", "cp26", "--model", "m", "--option", "switches.gate.parsr=chain"),
+            "switches: gate.parsr: unknown switch (known: gate.parser,",
+        ),
+        (
+            ("run", "--task", "cp26", "--model", "m", "--option", "switches.gate.parser=loose"),
+            "switches: gate.parser: Input should be 'strict' or 'chain'",
+        ),
         (("run", "--task", "cp26", "--command", "nothing-there-at-all"), "no such program"),
         (("resume", "/nowhere", "-T", "5"), "no run there"),
         (("export", "/nowhere", "--out", "x"), "no run there"),
@@ -121,3 +129,88 @@ def test_usage_errors(
     capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str
 ) -> None:
     assert message in refused(capsys, *words)
+
+
+def test_a_file_is_named_with_its_key(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    common = 'task = "cp26"\nmodel = "offline/perturb"\n'
+    for tail, key in {
+        "roundz = 1": "roundz: unknown key",
+        '[switches]\n"gate.parsr" = "chain"': "switches: gate.parsr: unknown switch",
+        "[sampling]\ntemprature = 1": "sampling.temprature: unknown key",
+        "[scaffold_options]\nislands = 2": "scaffold_options: islands: unknown option",
+    }.items():
+        file = tmp_path / "run.toml"
+        file.write_text(common + tail)
+        said = refused(capsys, "run", "--config", str(file), "--out", str(tmp_path / "run"))
+        assert f"{file}: {key}" in said
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "message"),
+    [
+        ("s.toml", 'gate = "no list"', "s.toml: gate: must be a list of texts"),
+        ("s.toml", "gate = []", "s.toml: gate: must be a list of texts"),
+        ("s.toml", "gate =", "s.toml: not TOML"),
+        ("s.yaml", "gate: [", "s.yaml: not YAML"),
+        ("s.yaml", "gate: ['{}']", "has no answer for calls of purpose generation"),
+    ],
+)
+def test_a_script_that_cannot_be_used(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, script: str, message: str
+) -> None:
+    (tmp_path / name).write_text(script)
+    said = refused(capsys, "run", "--task", "cp26", "--model", f"scripted:{tmp_path / name}",
+                   "--out", str(tmp_path / "run"))  # fmt: skip
+    assert message in said
+
+
+def test_plan_takes_what_configures_a_run(tmp_path: Path) -> None:
+    shared = ("--task", "cp26", "--method", "topk+evoduet", "--rules", "robust", "--edit", "full",
+              "--gate", "random", "--rounds", "2", "--queries", "2", "--per-query", "3",
+              "--retain", "2", "--candidates", "2", "--iterations", "4", "--seed", "7",
+              "--max-cost", "1", "--max-hours", "1", "--no-blocklist", "--json")  # fmt: skip
+    bound = json.loads(evoduet("plan", *shared))
+    assert (bound["model_calls"], bound["searches"]) == (4 * (2 * 2 + 2 + 2 + 3 * 2), 4 * 4)
+    done = json.loads(evoduet("run", "--model", "offline/perturb", *shared,
+                              "--out", str(tmp_path / "run")))  # fmt: skip
+    calls = sum(row["calls"] for row in done["usage"]["by_purpose"].values())
+    assert calls <= bound["model_calls"]
+    assert kept(tmp_path / "run")["blocklist"] is False
+
+
+def test_trace_and_best_print_one_object(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    summary = json.loads(evoduet(*COMMON, "-T", "2", "-N", "1", "--out", str(folder)))
+    assert summary == json.loads((folder / "summary.json").read_text())
+    shown = json.loads(evoduet("trace", str(folder), "--json"))
+    assert [row["t"] for row in shown["iterations"]] == [1, 2]
+    best = json.loads(evoduet("best", str(folder), "--json"))
+    assert best["best"] == summary["best"]
+    evoduet("best", str(folder), "--out", str(tmp_path / "best.py"))
+    assert (tmp_path / "best.py").read_text() == best["program"]
+    trace = folder / "trace.jsonl"
+    whole = trace.read_text()
+    for damage in (whole[:-20], whole.replace('"new_best"', '"newest"', 1), whole + "[]\n"):
+        trace.write_text(damage)
+        assert f"{trace}: line " in refused(capsys, "trace", str(folder))
+    trace.unlink()
+    evoduet("trace", str(folder))
+    assert trace.read_text() == whole
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "trace.jsonl").write_text(whole)
+    assert json.loads(evoduet("trace", str(tmp_path / "foreign"), "--json"))["valid"]
+
+
+def test_runs_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    evoduet(*COMMON, "-T", "1", "-N", "1", "--out", str(tmp_path / "good"))
+    for name, content in {"empty": "", "damaged": '{"seq": 0}\n{"seq": 1}\n'}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "journal.jsonl").write_text(content)
+    answer = CliRunner().invoke(app, ["runs", str(tmp_path), "--json"], catch_exceptions=False)
+    listed = json.loads(answer.stdout)
+    assert [Path(row["run"]).name for row in listed["runs"]] == ["good"]
+    assert [Path(row["run"]).name for row in listed["unreadable"]] == ["damaged", "empty"]
+    assert answer.stderr.count("left out: ") == 2

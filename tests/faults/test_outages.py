@@ -156,7 +156,7 @@ def test_an_outage_pauses_and_nothing_is_paid_twice(
     if "quota" in down:  # still down: it goes on waiting
         again = evoduet(tmp_path, down.rpartition(":")[0] + ":0", "resume", folder)
         assert again.returncode == code, again.stderr
-    assert summarise(folder)["status"] in ("interrupted", "running")
+    assert summarise(folder)["status"] in ("interrupted:external", "running")
     resumed = evoduet(tmp_path, "", "resume", folder, "--json")
     assert resumed.returncode == 0, resumed.stderr
     assert json.loads(resumed.stdout)["done"] == 8

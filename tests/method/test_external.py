@@ -209,7 +209,7 @@ def test_a_broken_process_is_told_apart_and_can_be_resumed(
     method = Method(tmp_path, answer)
     with pytest.raises(MethodProblem, match=message):
         method.run()
-    assert summarise(method.out)["status"] == "interrupted"
+    assert summarise(method.out)["status"] == "interrupted:external"
     with pytest.raises(Incomplete):
         replay(method.out)
     method.answers(GOOD)

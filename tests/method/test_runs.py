@@ -132,7 +132,7 @@ def test_an_outage_pauses_and_the_resumed_run_is_the_uninterrupted_one(tmp_path:
     broken = Clients(Failing(12), healthy.search, healthy.evaluator)
     with pytest.raises(Paused, match="calls in a row failed"):
         run(config(iterations=6), tmp_path / "run", clients=broken)
-    assert summarise(tmp_path / "run")["status"] == "interrupted"
+    assert summarise(tmp_path / "run")["status"] == "interrupted:external"
     result = resume(tmp_path / "run", clients=clients())
     assert result.status == "finished"
     children = [

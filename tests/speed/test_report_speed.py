@@ -24,12 +24,14 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 CODE = """
-import resource, sys, time
+import sys, time
 from pathlib import Path
 from analysis.report.build import write_report
 began = time.perf_counter()
 study = write_report([Path(sys.argv[1])], Path(sys.argv[2]), sys.argv[3])
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+# Not ru_maxrss, which starts with the memory of the process that forked this one.
+status = Path("/proc/self/status").read_text()
+peak = int(status.partition("VmHWM:")[2].split()[0]) // 1024
 print(len(study.runs), study.iterations, study.detailed, peak, f"{time.perf_counter() - began:.1f}")
 """
 

@@ -68,14 +68,16 @@ def study(folder: Path) -> None:
 
 
 CODE = """
-import resource, sys, time
+import sys, time
 from pathlib import Path
 from analysis.published import Published, default_folder
 from analysis.tables.build import run_files
 began = time.perf_counter()
 files, notes = run_files(Path(sys.argv[1]), Published(default_folder()))
 rows = files["runs.csv"].count("\\n") - 1
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+# Not ru_maxrss, which starts with the memory of the process that forked this one.
+status = Path("/proc/self/status").read_text()
+peak = int(status.partition("VmHWM:")[2].split()[0]) // 1024
 print(rows, len(notes), peak, f"{time.perf_counter() - began:.2f}")
 """
 

@@ -92,7 +92,7 @@ def study(folder: Path, runs: int = RUNS, iterations: int = ITERATIONS) -> None:
 
 
 CODE = """
-import json, resource, sys, time
+import json, sys, time
 from pathlib import Path
 from analysis.behaviour.files import behaviour_files
 from analysis.reading import read_traces
@@ -108,7 +108,9 @@ began = time.process_time()
 reading = read_traces(read_study(folder))
 files = behaviour_files(reading.runs)
 spent = time.process_time() - began
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+# Not ru_maxrss, which starts with the memory of the process that forked this one.
+status = Path("/proc/self/status").read_text()
+peak = int(status.partition("VmHWM:")[2].split()[0]) // 1024
 slots = sum(len(run.iterations) for run in reading.runs)
 print(len(reading.runs), slots, len(reading.notes), len(files), peak, spent, reference)
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -212,6 +213,8 @@ def test_a_suite_and_the_worst_verdict(tmp_path: Path) -> None:
     content["results"][1]["program_sha256"] = "0" * 64
     content["results"][0]["program"] = "/nowhere/initial.py"  # found as the task's initial program
     out.write_text(json.dumps(content))
+    assert evoduet("verify", out).returncode == 0  # what the programs made is here, and decides
+    shutil.rmtree(tmp_path / "artifacts")
     answer = evoduet("verify", out)
     assert answer.returncode == 1
     assert answer.stdout.count("identical") == 1
