@@ -147,6 +147,8 @@ def _exit_code(error: Exception) -> int | None:
     from benchmark.sandbox.jail import SandboxBroken
     from benchmark.task import TaskError
 
+    if getattr(error, "missing", False):
+        return MISSING
     if type(error).__module__.startswith("method."):
         return USAGE  # its errors are all worded for users; the commands give the other codes
     codes: dict[type[Exception] | tuple[type[Exception], ...], int] = {

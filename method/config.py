@@ -44,7 +44,18 @@ OWN_MODEL = "own"
 
 
 class ConfigProblem(ValueError):
-    """A run cannot be configured so; the message names the key and what is allowed."""
+    """A run cannot be configured so; the message names the key and what is allowed.
+
+    ``missing``: not the configuration is at fault, but what this machine has.
+    """
+
+    missing = False
+
+
+class MissingProblem(ConfigProblem):
+    """Something that a run needs is not here (a library, a key); the message says how to get it."""
+
+    missing = True
 
 
 class RunConfig(BaseModel):
@@ -277,6 +288,13 @@ def make_config(file: Path | None = None, **options: Any) -> RunConfig:
     return checked(values, place)
 
 
+_HOW = {
+    "task": "give a task's id or name (--task); `evoduet tasks` lists them",
+    "model": "give PROVIDER/NAME (--model), or offline/perturb to try it without a model",
+}
+"""What to do about a key that must be given."""
+
+
 def checked(values: Mapping[str, Any], place: str = "") -> RunConfig:
     """The configuration of these keys. Raises :class:`ConfigProblem` naming place and key."""
     try:
@@ -285,5 +303,7 @@ def checked(values: Mapping[str, Any], place: str = "") -> RunConfig:
         problem = error.errors()[0]
         key = ".".join(str(part) for part in problem["loc"])
         text = "unknown key" if problem["type"] == "extra_forbidden" else problem["msg"]
+        if problem["type"] == "missing" and key in _HOW:
+            text = _HOW[key]
         text = text.removeprefix("Value error, ")
         raise ConfigProblem(": ".join(part for part in (place, key, text) if part)) from None

@@ -25,6 +25,8 @@ def make_model(config: RunConfig, prices: Prices, frozen: Mapping[str, Any] | No
     name = config.model
     if name == perturb.NAME:
         return perturb.PerturbingModel()
+    if name.startswith("offline/"):
+        raise ConfigProblem(f"--model {name}: there is no such stand-in, but {perturb.NAME}")
     kind, colon, rest = name.partition(":")
     if kind == "scripted" and colon:
         return ScriptedModel.from_file(Path(rest))

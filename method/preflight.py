@@ -49,6 +49,7 @@ class PreflightProblem(ConfigProblem):
     def __init__(self, problems: Iterable[Problem]) -> None:
         found = list(problems)
         super().__init__("; ".join(problem.text for problem in found))
+        self.missing = all(problem.kind == "key" for problem in found)
         self.waiting = all(problem.kind in ("quota", "key") for problem in found)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from benchmark.catalogue import find_task
 from benchmark.oracle import of_level, read_documents
 from benchmark.task import Task
-from method.config import ConfigProblem, RunConfig
+from method.config import ConfigProblem, MissingProblem, RunConfig
 from method.external import ProcessSource, check_command
 from method.gates import make_gate
 from method.inprocess import ClassSource
@@ -68,7 +68,7 @@ def make_scaffold(config: RunConfig, task: PromptTask) -> Scaffold:
     try:
         return makers[config.scaffold](config, task)
     except PackageProblem as problem:
-        raise ConfigProblem(f"--method {config.method}: {problem}") from None
+        raise MissingProblem(f"--method {config.method}: {problem}") from None
 
 
 def _openevolve_package(config: RunConfig, task: PromptTask) -> Scaffold:
@@ -96,7 +96,7 @@ def make_retriever(config: RunConfig, task: Task) -> Retriever:
         try:
             require_package("skydiscover", "0.1.0")
         except PackageProblem as problem:
-            raise ConfigProblem(f"render: {problem}") from None
+            raise MissingProblem(f"render: {problem}") from None
     if config.retriever == "none":
         return NoRetriever()
     if config.retriever == "evoduet":
@@ -153,4 +153,4 @@ def _plugged_in(config: RunConfig, name: str, prompt: PromptTask, options: dict[
             raise ConfigProblem(f"--method {config.method}: {name} is not installed here")
         return plugin.make(given)
     except PluginProblem as problem:
-        raise ConfigProblem(f"--method {config.method}: {problem}") from None
+        raise MissingProblem(f"--method {config.method}: {problem}") from None

@@ -98,8 +98,11 @@ def run(
     :class:`~method.ports.Paused` or :class:`~method.engine.Stopped` when it can be resumed. What
     can be known to be missing (a package, a key, data) is noticed before the folder is made.
     """
-    if (out / FILE_NAME).exists() and read_journal(out):  # empty: killed before its first event
-        raise ConfigProblem(f"{out}: holds a run already; go on with `evoduet resume {out}`")
+    if (out / FILE_NAME).exists():
+        if read_journal(out):  # none: killed before its first event
+            raise ConfigProblem(f"{out}: holds a run already; go on with `evoduet resume {out}`")
+    elif out.is_dir() and any(entry.name != ".lock" for entry in out.iterdir()):
+        raise ConfigProblem(f"{out}: is not empty; name a folder that is new or empty")
     return _drive(resolved(config), out, clients, progress)
 
 

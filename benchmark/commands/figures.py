@@ -63,6 +63,7 @@ def figures(
     Examples: `evoduet figures --out results/figures`, `evoduet figures --out figs --only fig3`,
     `evoduet figures --out figs --only fig21 --pair erdos=initial,results/runs/erdos-1`
     """
+    one_of("--isolation", isolation, ("auto", "bubblewrap", "process"))
     if more and not only:
         raise UsageProblem(f"{more[0]}: write --only before the names of figures")
     if tasks and runs is None:

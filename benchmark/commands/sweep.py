@@ -165,7 +165,9 @@ def _what_is_to_do(session: Session, retry: bool) -> str:
     cells = session.missing(retry)
     estimate = session.estimate(cells)
     cost = (
-        "at unknown cost" if estimate.cost_usd is None else f"at most {estimate.cost_usd:.2f} USD"
+        "at a cost that is unknown without usd_per_call and usd_per_search in the plan"
+        if estimate.cost_usd is None
+        else f"at most {estimate.cost_usd:.2f} USD"
     )
     what = "runs" if session.plan.kind == "runs" else "evaluations"
     return (

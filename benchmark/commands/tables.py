@@ -86,6 +86,9 @@ def tables(
                       f"{row.delta:+.1f}")  # fmt: skip
     console().print(table)
     typer.echo(f"{out}: {len(written)} files")
+    if runs is not None:
+        count = files["runs.csv"].count("\n") - 1
+        typer.echo(f"{count} own runs: begin with runs.csv, runs_statistics.md, runs_behaviour.md")
 
 
 def open_published(data: Path | None, anchors: Path | None, out: Path) -> Published:

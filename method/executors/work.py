@@ -23,7 +23,7 @@ from benchmark.evaluation import evaluate
 from benchmark.evaluator import Unavailable
 from benchmark.harness import Harness
 from benchmark.sandbox.jail import SandboxBroken
-from method.config import ConfigProblem, RunConfig
+from method.config import ConfigProblem, MissingProblem, RunConfig
 from method.engine import EvaluatorUnavailable, InvalidSeed, Stopped
 from method.executors.jobs import Job, Outcome, State
 from method.journal import FILE_NAME, JournalError, read_journal
@@ -84,8 +84,8 @@ def _verdict(error: Exception) -> tuple[State, str]:
         return ("blocked" if error.waiting else "failed"), text
     if isinstance(error, Unavailable | SandboxBroken | EvaluatorUnavailable):
         return ("failed" if text.startswith("infrastructure") else "blocked"), text
-    if isinstance(error, ConfigProblem) and "pip install" in text:
-        return "blocked", text  # a library is missing: every message of that kind says how
+    if isinstance(error, MissingProblem):
+        return "blocked", text
     if isinstance(error, InvalidSeed | ConfigProblem | JournalError):
         return "failed", text
     return "failed", f"{type(error).__name__}: {text}"

@@ -8,18 +8,18 @@ import os
 from functools import cache
 from typing import Any
 
-from method.config import ConfigProblem
+from method.config import MissingProblem
 
 
 @cache
 def load_litellm() -> Any:
-    """The library, set up. Raises :class:`ConfigProblem` when the extra is not installed."""
+    """The library, set up. Raises :class:`MissingProblem` when the extra is not installed."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else the import tries a download
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it reads .env files
     try:
         litellm: Any = importlib.import_module("litellm")
     except ImportError as error:
-        raise ConfigProblem(
+        raise MissingProblem(
             f"models of providers need litellm ({error}); pip install 'evoduet[llm]'"
         ) from None
     litellm.suppress_debug_info = True

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from importlib import metadata
 from typing import Any, Literal
 
-from method.config import ConfigProblem, WebConfig
+from method.config import ConfigProblem, MissingProblem, WebConfig
 from method.llm.pricing import SearchPrice
 from method.preflight import Check
 from method.protocols import SearchResponse
@@ -36,11 +36,11 @@ RawContent = Literal["off", "text", "markdown"]
 
 
 def load_tavily() -> tuple[Any, Any]:
-    """The client library and its HTTP library. Raises :class:`ConfigProblem` without the extra."""
+    """The client library and its HTTP library. Raises :class:`MissingProblem` without the extra."""
     try:
         return importlib.import_module("tavily"), importlib.import_module("httpx")
     except ImportError as error:
-        raise ConfigProblem(
+        raise MissingProblem(
             f"--search tavily needs tavily-python ({error}); pip install 'evoduet[tavily]'"
         ) from None
 

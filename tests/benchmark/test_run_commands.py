@@ -13,6 +13,7 @@ from benchmark.cli import app
 from benchmark.cli import main as command_line
 from benchmark.commands.run_options import configuration
 from method.journal import read_journal
+from method.scaffolds.packages import PackageProblem
 
 
 def evoduet(*words: str) -> str:
@@ -21,11 +22,11 @@ def evoduet(*words: str) -> str:
     return answer.stdout
 
 
-def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """The one line of a usage error."""
+def refused(capsys: pytest.CaptureFixture[str], *words: str, code: int = 2) -> str:
+    """The one line of a usage error, or of what is missing."""
     with pytest.raises(SystemExit) as ended:
         command_line(list(words))
-    assert ended.value.code == 2
+    assert ended.value.code == code
     said = capsys.readouterr().err
     assert said.startswith("evoduet: ")
     assert said.count("\n") == 1
@@ -39,6 +40,33 @@ def kept(folder: Path) -> dict[str, Any]:
 
 
 COMMON = ("run", "--task", "cp26", "--model", "offline/perturb", "--json")
+
+
+def test_what_is_missing_is_no_usage_error(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    words = ("run", "--task", "cp26", "--json", "--out", str(out), "--model")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert "OPENAI_API_KEY" in refused(capsys, *words, "openai/gpt-5.6-luna", code=3)
+    monkeypatch.setattr("method.registry.require_package", missing)
+    said = refused(capsys, *words, "offline/perturb", "--method", "evox+none", code=3)
+    assert "pip install 'evoduet[skydiscover]'" in said
+    assert not out.exists()
+
+
+def missing(name: str, versions: str) -> None:
+    raise PackageProblem(f"needs {name} {versions}: pip install 'evoduet[{name}]'")
+
+
+def test_what_must_be_given(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert "--task" in refused(capsys, "run")
+    assert "offline/perturb" in refused(capsys, "run", "--task", "cp26")
+    (tmp_path / "notes.txt").write_text("mine")
+    assert "is not empty" in refused(capsys, *COMMON, "--out", str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    other = ("run", "--task", "cp26", "--model", "offline/other", "--out", str(tmp_path / "new"))
+    assert "there is no such stand-in, but offline/perturb" in refused(capsys, *other, "--json")
 
 
 def test_letters_names_and_files_give_the_same_run(tmp_path: Path) -> None:
