@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from method.protocols import Draws, Program
@@ -204,7 +205,7 @@ def _mean(values: Sequence[float]) -> float:
     try:
         return math.fsum(values) / len(values)
     except OverflowError:
-        return math.fsum(value / len(values) for value in values)
+        return float(sum(map(Fraction, values)) / len(values))
 
 
 def _quantile(ascending: Sequence[float], fraction: float) -> float:
