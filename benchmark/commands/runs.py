@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmark.catalogue import UnknownTask
 from benchmark.commands.options import JsonOption, UsageProblem, console, print_json, write_text
 from benchmark.commands.run_progress import readable, show_run
 
@@ -57,6 +56,7 @@ def runs(
 
     Example: `evoduet runs results/runs`
     """
+    from benchmark.catalogue import UnknownTask
     from method.journal import JournalError
     from method.runs import summarise
 

@@ -287,6 +287,13 @@ def test_doctor_reports_and_hides_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     assert evoduet("doctor").returncode == 0
 
 
+def test_the_command_line_loads_nothing_that_only_a_command_needs() -> None:
+    heavy = ("numpy", "scipy", "pydantic", "matplotlib", "method", "analysis", "tasks")
+    code = f"import sys, benchmark.cli; print([n for n in {heavy!r} if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_every_command_has_help_with_an_example() -> None:
     commands = (
         "tasks", "show", "score", "suite", "regress", "plot", "adapt", "doctor", "run", "resume",
