@@ -84,6 +84,10 @@ class Clients:
     evaluator: EvaluatorPort | None = None
 
 
+_BEFORE_A_RUN = frozenset((".lock", "blobs", ARTIFACT_FOLDER))
+"""What a run writes before its journal; a kill may leave it alone."""
+
+
 def run(
     config: RunConfig,
     out: Path,
@@ -101,7 +105,7 @@ def run(
     if (out / FILE_NAME).exists():
         if read_journal(out):  # none: killed before its first event
             raise ConfigProblem(f"{out}: holds a run already; go on with `evoduet resume {out}`")
-    elif out.is_dir() and any(entry.name != ".lock" for entry in out.iterdir()):
+    elif out.is_dir() and any(entry.name not in _BEFORE_A_RUN for entry in out.iterdir()):
         raise ConfigProblem(f"{out}: is not empty; name a folder that is new or empty")
     return _drive(resolved(config), out, clients, progress)
 

@@ -57,11 +57,8 @@ def _run(job: Job) -> Outcome:
 
 def _start_or_resume(job: Job, folder: Path) -> RunResult:
     _wait_for_last_writer(folder)
-    journal = folder / FILE_NAME
-    if journal.exists():
-        if read_journal(folder):
-            return resume(folder)
-        journal.unlink()  # its writer died before the first event was whole
+    if (folder / FILE_NAME).exists() and read_journal(folder):
+        return resume(folder)
     return run(RunConfig.model_validate(job.spec["config"]), folder)
 
 

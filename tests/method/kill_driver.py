@@ -63,7 +63,6 @@ def go_on(folder: Path) -> None:
     if (folder / "journal.jsonl").stat().st_size:
         resume(folder, clients=clients(NotingEvaluator(folder)))
     else:
-        (folder / "journal.jsonl").unlink()
         start(folder)
 
 

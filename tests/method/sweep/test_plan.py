@@ -45,7 +45,7 @@ def opened(folder: Path, text: str, **options: object) -> Session:
         ("[grid]\nseed = [1]\n", "line 1: grid: task: missing"),
         ("[grid]\ntask = ['cp62']\n", "line 2: grid.task: unknown task 'cp62': did you mean"),
         ("[grid]\ntask = [3]\n", "line 2: grid.task: expected a task's id or name, got 3"),
-        ("[grid]\ntask = ['cp26']\n", "defaults.model: Field required"),
+        ("[grid]\ntask = ['cp26']\n", "defaults.model: give PROVIDER/NAME"),
         (f"{HEAD}N = [1]\n[[arms]]\ncandidates = 1\n", "line 8: arms.1.candidates: is an axis"),
         ("[grid\n", "not TOML: .*line 1"),
         (

@@ -70,7 +70,7 @@ def final_vectors() -> list[ParameterSet]:
     """The parity cases with values of the final stage."""
     (file,) = parity_files(TASK, "cases.json")
     if not isinstance(file.values[0], Path):
-        return [file]
+        return [pytest.param(None, None, id=file.id, marks=file.marks)]
     cases = read_case(file.values[0])["cases"]
     return [
         pytest.param(case["input"]["expression"], case["expected"]["final"], id=case["case"])
