@@ -50,17 +50,17 @@ def _journal(folder: Path) -> dict[str, Any]:
     path = folder / "journal.jsonl"
     if not path.is_file():
         return {}
-    with path.open(encoding="utf-8", errors="surrogatepass") as file:
+    with path.open("rb") as file:
         line = file.readline()
     try:
-        event = json.loads(line)
+        event = json.loads(line.decode("utf-8", errors="surrogatepass"))
         if "run_started" not in (event.get(name) for name in ("event", "type", "kind", "name")):
             raise ValueError("it begins with another event")
         held = (event.get(name) for name in ("data", "manifest", "payload"))
         manifest = next((found for found in held if found is not None), event)
         if not isinstance(manifest, dict):
             raise ValueError("its data are no JSON object")
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, RecursionError) as error:
         if (folder / FILE_NAME).is_file():
             return {}
         raise DataProblem(f"{path}: does not begin with run_started ({error})") from None
@@ -73,7 +73,7 @@ def _file(folder: Path) -> dict[str, Any]:
         return {}
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataProblem(f"{path}: not JSON ({error})") from None
     if not isinstance(manifest, dict):
         raise DataProblem(f"{path}: not a JSON object")

@@ -235,7 +235,7 @@ def _summary(folder: Path) -> dict[str, Any]:
         if (folder / "journal.jsonl").is_file():
             more = f"the run never stopped by itself; go on with `evoduet resume {folder}`"
         raise DataProblem(f"{folder}: no summary.json, {more}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataProblem(f"{path}: not JSON ({error}); it is written when a run stops") from None
     if not isinstance(content, dict):
         raise DataProblem(f"{path}: not a JSON object")

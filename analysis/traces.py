@@ -31,6 +31,8 @@ from benchmark.task import Task
 
 SCHEMA = "evoduet.trace/1"
 TRACE, DOCUMENTS = "trace.jsonl", "documents.jsonl"
+_LONGEST_TEXT = 64 * 2**20
+"""Bytes of a packed blob: what unpacks to more is no text of a run."""
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
@@ -225,9 +227,11 @@ class Trace:
             self._note("its blobs are packed: `pip install zstandard` to read them")
             return content
         try:
-            return bytes(zstandard.ZstdDecompressor().decompressobj().decompress(content))
+            with zstandard.ZstdDecompressor().stream_reader(content) as packed:
+                found = bytes(packed.read(_LONGEST_TEXT + 1))
         except zstandard.ZstdError:
             return content
+        return found if len(found) <= _LONGEST_TEXT else content
 
 
 def open_trace(folder: Path) -> Trace:
@@ -265,7 +269,7 @@ _JSON = json.JSONDecoder(parse_constant=_refuse)
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
         found = _JSON.decode(line.decode("utf-8", errors="surrogatepass"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 

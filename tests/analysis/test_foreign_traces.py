@@ -12,7 +12,7 @@ from published_copy import read_csv
 
 from analysis.published import Published
 from analysis.rows import DataProblem
-from analysis.runs import read_run
+from analysis.runs import read_run, read_study
 from analysis.tables.build import run_files
 from analysis.traces import open_trace
 
@@ -204,3 +204,17 @@ def test_damaged_manifests_are_named(tmp_path: Path) -> None:
     (folder / "manifest.json").write_text(json.dumps(MANIFEST))
     (folder / "journal.jsonl").write_text("")  # a file that tells nothing hides nothing
     assert open_trace(folder).candidates == 1
+
+
+@pytest.mark.parametrize("line", [b"\x89\xff\xfe\n", b"[" * 200_000 + b"\n"])
+def test_a_run_of_garbage_stops_no_study(line: bytes, tmp_path: Path) -> None:
+    folder = tmp_path / "garbage"
+    folder.mkdir()
+    for name in ("journal.jsonl", "trace.jsonl", "summary.json", "manifest.json"):
+        (folder / name).write_bytes(line)
+    with pytest.raises(DataProblem, match=r"garbage"):
+        open_trace(folder)
+    (folder / "summary.json").write_text("{}")
+    study = read_study(tmp_path)
+    assert study.runs == ()
+    assert any("garbage" in note for note in study.notes)
