@@ -94,7 +94,7 @@ def flags_of(trace: Trace) -> list[Flag]:
 def saved_audit(trace: Trace) -> Audit | None:
     """The audit beside a trace; ``None`` when there is none that fits it."""
     path = trace.folder / FILE_NAME
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         found = Audit.from_json(json.loads(path.read_text(encoding="utf-8")))
         if found.trace_sha256 is not None and found.trace_sha256 == trace.trace_sha256:
             return found

@@ -184,7 +184,7 @@ def _decode(line: bytes, previous: str, seq: int) -> Event | None:
         if record["prev"] != previous or record["seq"] != seq:
             return None
         return Event(seq, record["time"], record["event"], record["data"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

@@ -82,7 +82,7 @@ def read_review(folder: Path) -> Review:
         entries = list(content["verdicts"])
     except DataProblem:
         raise
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataProblem(
             f"{path}: not a review ({error!r}); expected are schema and verdicts"
         ) from None

@@ -235,7 +235,7 @@ def _whole_lines(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
                 record = json.loads(line)
                 if record["seq"] != number or record["prev"] != last:
                     raise ValueError("out of sequence")
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 raise LedgerError(
                     f"{path}: line {number + 1} does not follow from the one before; restore the "
                     "file from a copy, or cut it there: runs are taken up from their own journals"

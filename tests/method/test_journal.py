@@ -126,3 +126,9 @@ def test_blobs_are_addressed_by_content(tmp_path: Path) -> None:
         blobs.get(name)
     with pytest.raises(JournalError, match="missing"):
         blobs.get("0" * 64)
+
+
+def test_a_line_nested_too_deeply_is_damage(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text("[" * 200_000 + "\n")
+    with pytest.raises(JournalError, match="line 1 is damaged"):
+        read_journal(tmp_path)
